@@ -28,10 +28,10 @@ from hits.people.access import Level, campaign_for, has_level, is_member, user_o
 from ..evaluation.result_page import TABLE_TYPES
 from ..evaluation.uploading import raw_files
 from ..experiments.base import ExperimentKind, Result
-from ..experiments.campaigns import TASKS, CampaignForm, can_be_rated, create_campaign
 from ..experiments.catalogue import KINDS
 from ..experiments.responses import picture_named, table_response
 from ..experiments.storing import LONGEST_NAME, start_experiment, visible_experiments
+from ..experiments.to_campaigns import TASKS, CampaignForm, can_be_rated, create_campaign
 from ..models import Experiment
 from .results import PictureFormat
 

@@ -30,7 +30,7 @@ from .base import (
 )
 from .comparing import WORD_OPTIONS, as_row, check_languages, check_size, read_outputs, sums_of
 from .edited_sentences import context, list_of_sentences, outcome_of
-from .from_campaigns import EDITED, edited_outputs
+from .from_campaigns import EDITED, EDITED_SYSTEM, edited_outputs
 from .lines import check_parallel, optional_lines, text_lines
 
 # The measures, and what `summed_metrics` calls them; that of sentences is computed from TER.
@@ -318,12 +318,7 @@ APE = ExperimentKind(
                 "chrF": "chrF",
             },
         ),
-        Option(
-            "edited_system",
-            "System that was edited",
-            "",
-            help_text="If the campaign has post-editions of several systems.",
-        ),
+        EDITED_SYSTEM,
         *WORD_OPTIONS,
         *TESTING,
     ),

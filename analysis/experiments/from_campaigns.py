@@ -10,7 +10,7 @@ from ..gold.ranking import rank_systems
 from ..post_editions.reading import collected_post_editions
 from ..ranking.stored import latest_ranking
 from ..scores.raw_files import RawFile
-from .base import ExperimentRefused, Settings
+from .base import ExperimentRefused, Option, Settings
 from .comparing import OUTPUT_ENDING
 
 JUDGED = (
@@ -21,6 +21,12 @@ JUDGED = (
 )
 EDITED = (Campaign.Task.EDIT,)
 ALL_TASKS = tuple(Campaign.Task)
+EDITED_SYSTEM = Option(
+    "edited_system",
+    "System that was edited",
+    "",
+    help_text="If the campaign has post-editions of several systems.",
+)
 
 
 def conclusions(campaign: Campaign) -> RawFile:
@@ -111,6 +117,29 @@ def edited_outputs(campaign: Campaign, settings: Settings) -> dict[str, list[Raw
         files["sources"] = sources
     return {
         role: [RawFile(f"{role} of {campaign}.txt", _lines(lines))] for role, lines in files.items()
+    }
+
+
+def tokenised_editions(campaign: Campaign, settings: Settings) -> dict[str, list[RawFile]]:
+    """Return the same with the words of outputs and post-editions apart, as they are tagged."""
+    # sacreBLEU is slow to import, and pages do not need it.
+    from ..metrics.catalogue import tokeniser_for, words_of
+
+    words = words_of(tokeniser_for(campaign.target_language))
+    files = edited_outputs(campaign, settings)
+
+    def tokenised(role: str) -> list[RawFile]:
+        return [
+            RawFile(file.name, _lines(" ".join(words(line)) for line in text.splitlines()))
+            for file in files[role]
+            for text in (file.content.decode(),)
+        ]
+
+    sources = {role: files[role] for role in ("sources",) if role in files}
+    return {
+        "texts": tokenised("before"),
+        "post_editions": tokenised("post_editions"),
+        **sources,
     }
 
 

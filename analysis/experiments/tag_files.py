@@ -1,5 +1,7 @@
 """Read word tags: lines of tags, submissions with one word a line, post-editions, and error spans."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -26,13 +28,27 @@ THRESHOLD = 0.5
 
 @dataclass(slots=True)
 class Tagged:
-    """Tags of every sentence, True for BAD; with probabilities of BAD and words if the file has them."""
+    """Tags of every sentence, True for BAD; with probabilities of BAD and words if the file has them.
+
+    `left_out` are the sentences that were given without a tag, by their places.
+    """
 
     name: str
     tags: list[list[bool]] = field(default_factory=list)
     probabilities: list[list[float]] | None = None
     words: list[list[str]] | None = None
     figures: dict[str, str] = field(default_factory=dict)
+    left_out: set[int] = field(default_factory=set)
+
+    def only(self, places: Sequence[int]) -> Tagged:
+        """Return the tags of some sentences."""
+        return Tagged(
+            self.name,
+            [self.tags[place] for place in places],
+            self.probabilities and [self.probabilities[place] for place in places],
+            self.words and [self.words[place] for place in places],
+            self.figures,
+        )
 
 
 def read_tags(
@@ -105,7 +121,12 @@ def _by_word(
     pairs: dict[str, None] = {}
     for number, line in lines:
         cells = line.split("\t")
-        if not methods and len(cells) == 1 and is_number(line) and len(figures) < 3:
+        if (
+            not methods
+            and len(cells) == 1
+            and is_number(line)
+            and len(figures) < len(MODEL_FIGURES)
+        ):
             figures[MODEL_FIGURES[len(figures)]] = line
             continue
         if len(cells) != 7:
@@ -157,11 +178,19 @@ def _add_word(
 def tags_of_edits(
     outputs: RawFile, post_editions: RawFile, problems: Problems, *, part: str, ignore_case: bool
 ) -> Tagged:
-    """Tag tokenised outputs by their tokenised post-editions, one line for each sentence."""
-    texts, edited = text_lines(outputs, problems), text_lines(post_editions, problems)
+    """Tag tokenised outputs by their tokenised post-editions, one line for each sentence.
+
+    Sentences with an empty line in place of a post-edition are left out.
+    """
+    texts = text_lines(outputs, problems)
+    edited = text_lines(post_editions, problems, may_be_empty=True)
     check_parallel(post_editions, len(edited), len(texts), problems, other=outputs.name)
-    gold = Tagged("post-editions", words=[text.split() for text in texts])
-    for text, edit in zip(texts, edited, strict=False):
+    gold = Tagged("post-editions", words=None if part == "gaps" else [])
+    for place, (text, edit) in enumerate(zip(texts, edited, strict=False)):
+        if gold.words is not None:
+            gold.words.append(text.split())
+        if not edit.strip():
+            gold.left_out.add(place)
         found = tags_from_post_edition(text.split(), edit.split(), ignore_case=ignore_case)
         gold.tags.append(found.gaps if part == "gaps" else found.words)
     return gold

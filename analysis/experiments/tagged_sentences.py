@@ -32,6 +32,7 @@ class TaggedSentence:
     """A sentence by its number from 0, with the number of wrong tags."""
 
     number: int
+    source: str
     words: list[TaggedWord]
     n_wrong: int
 
@@ -39,7 +40,8 @@ class TaggedSentence:
 def worst_first(result: Result, submission: str) -> list[dict[str, Any]]:
     """Return the sentences with their numbers, those with the largest share of wrong tags first."""
     rows = [
-        sentence | {"number": number, "n_wrong": _wrong(sentence, submission)}
+        # Results of before sentences were left out have no numbers.
+        {"number": number, "source": ""} | sentence | {"n_wrong": _wrong(sentence, submission)}
         for number, sentence in enumerate(result["sentences"])
     ]
     return sorted(
@@ -63,7 +65,7 @@ def tagged(row: dict[str, Any], submission: str) -> TaggedSentence:
         TaggedWord(word, *KINDS[truth, tag])
         for word, truth, tag in zip(row["words"], row["gold"], row["tags"][submission], strict=True)
     ]
-    return TaggedSentence(row["number"], words, row["n_wrong"])
+    return TaggedSentence(row["number"], row["source"], words, row["n_wrong"])
 
 
 def context(result: Result, query: Mapping[str, str]) -> dict[str, Any]:

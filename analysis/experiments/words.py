@@ -1,20 +1,20 @@
 """Word-level quality estimation: OK and BAD tags of submissions against gold tags."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from da_platform.files.problems import Problems
-from da_platform.plots.rendering import Picture
 
 from ..stats.calibration import calibration
 from ..stats.signature import signature
 from ..stats.word_tags import TAG_MEASURES, compare_tags, tag_counts, tag_measures
-from ..tables.table import Cell, Column, Table, correlation, count, interval, number, text
-from . import tag_pictures
 from .base import (
     TESTING,
+    CampaignRole,
     ExperimentKind,
     FileRole,
     Inputs,
@@ -24,18 +24,13 @@ from .base import (
     Settings,
     refuse_if_any,
 )
-from .lines import text_lines
-from .tag_files import Tagged, read_tags, tags_of_edits, tags_of_spans
+from .comparing import listed
+from .from_campaigns import EDITED, EDITED_SYSTEM, tokenised_editions
+from .lines import optional_lines, text_lines
+from .tag_files import THRESHOLD, Tagged, read_tags, tags_of_edits, tags_of_spans
 from .tagged_sentences import context
+from .word_tables import GOLD, TITLES, findings, long_tables, pictures, tables
 
-TITLES = {
-    "matthews": "Matthews",
-    "f1_bad": "F1-BAD",
-    "f1_ok": "F1-OK",
-    "f1_product": "F1 product",
-    "f1_weighted": "weighted F1",
-    "sequence": "sequence correlation",
-}
 # Their names cannot be those of submissions, which have no brackets in front.
 BASELINES = {"(all BAD)": True, "(all OK)": False}
 N_STEPS = 3
@@ -43,11 +38,19 @@ N_STEPS = 3
 
 @dataclass(frozen=True, slots=True)
 class TagInputs:
-    """Gold tags and the tags of submissions, for the same words."""
+    """Gold tags and the tags of submissions, for the same words.
+
+    `numbers` are those of the sentences, counted from 0. Sentences without a post-edition are left out.
+    `has_words`: the words are those of the outputs, and not only their numbers.
+    """
 
     gold: Tagged
     submissions: list[Tagged]
     words: list[list[str]]
+    has_words: bool
+    numbers: list[int]
+    sources: list[str]
+    n_left_out: int
 
 
 def read(inputs: Inputs, settings: Settings) -> TagInputs:
@@ -67,18 +70,32 @@ def read(inputs: Inputs, settings: Settings) -> TagInputs:
     ]
     refuse_if_any(problems)
     names = [tagged.name for tagged in submissions]
-    for name in sorted({name for name in names if names.count(name) > 1 or name in BASELINES}):
+    for name in sorted({name for name in names if names.count(name) > 1}):
         problems.add("", None, f"{names.count(name)} submissions are named {name!r}")
+    for name in sorted({*names} & {*BASELINES, GOLD}):
+        problems.add("", None, f"a submission cannot be named {name!r}")
     for tagged in submissions:
         _check_shape(gold, tagged, problems)
-    words = gold.words or next((each.words for each in submissions if each.words), None)
-    if inputs["texts"] and gold.words is None:
-        words = _words(inputs, gold, settings, problems)
+    words = _words(inputs, gold, submissions, settings, problems)
+    sources = optional_lines(inputs["sources"], problems, n=len(gold.tags), parallel_to=gold.name)
     refuse_if_any(problems)
-    if words is None or [*map(len, words)] != [*map(len, gold.tags)]:
-        # Gaps, and tags alone, are shown by their numbers.
-        words = [[str(place) for place in range(len(tags))] for tags in gold.tags]
-    return TagInputs(gold, submissions, words)
+    kept = [place for place in range(len(gold.tags)) if place not in gold.left_out]
+    if not kept:
+        problems.add(gold.name, None, "has only empty lines")
+    refuse_if_any(problems)
+    # Tags alone are shown by their numbers.
+    shown = words or [[str(place) for place in range(len(tags))] for tags in gold.tags]
+    return TagInputs(
+        gold.only(kept),
+        [tagged.only(kept) for tagged in submissions],
+        words=[shown[place] for place in kept],
+        has_words=words is not None and settings["part"] == "words",
+        numbers=kept,
+        sources=[sources[place] for place in kept]
+        if sources and settings["part"] != "source"
+        else [],
+        n_left_out=len(gold.left_out),
+    )
 
 
 def _gold(inputs: Inputs, settings: Settings, problems: Problems) -> Tagged:
@@ -114,17 +131,37 @@ def _gold(inputs: Inputs, settings: Settings, problems: Problems) -> Tagged:
 
 
 def _words(
-    inputs: Inputs, gold: Tagged, settings: Settings, problems: Problems
+    inputs: Inputs,
+    gold: Tagged,
+    submissions: Sequence[Tagged],
+    settings: Settings,
+    problems: Problems,
 ) -> list[list[str]] | None:
-    """Return the words of the outputs; with word tags there must be as many as tags."""
-    raw = inputs["texts"][0]
+    """Return what was tagged, of which there must be as much as tags, or None if only the tags are known."""
+    part = settings["part"]
+    role = "sources" if part == "source" else "texts"
+    if part == "source" and inputs["texts"]:
+        reason = "are outputs; with tags of the source, give the tokenised sources instead"
+        problems.add(inputs["texts"][0].name, None, reason)
+    if not inputs[role]:
+        if gold.words is not None:
+            return gold.words
+        return next((each.words for each in submissions if each.words is not None), None)
+    raw = inputs[role][0]
     words = [line.split() for line in text_lines(raw, problems)]
-    if settings["part"] == "words":
-        _check_shape(gold, Tagged(raw.name, [[False] * len(line) for line in words]), problems)
+    if part == "gaps":
+        words = [_gaps(line) for line in words]
+    units = Tagged(raw.name, [[False] * len(line) for line in words])
+    _check_shape(gold, units, problems, unit="gaps" if part == "gaps" else "words")
     return words
 
 
-def _check_shape(gold: Tagged, tagged: Tagged, problems: Problems) -> None:
+def _gaps(words: Sequence[str]) -> list[str]:
+    """Return each gap with the words on its sides."""
+    return [f"{left}\N{MIDDLE DOT}{right}" for left, right in pairwise(["", *words, ""])]
+
+
+def _check_shape(gold: Tagged, tagged: Tagged, problems: Problems, *, unit: str = "words") -> None:
     """Add a problem for each sentence whose number of tags differs from the gold."""
     if len(tagged.tags) != len(gold.tags):
         n, expected = len(tagged.tags), len(gold.tags)
@@ -132,7 +169,7 @@ def _check_shape(gold: Tagged, tagged: Tagged, problems: Problems) -> None:
         return
     for place, (tags, truth) in enumerate(zip(tagged.tags, gold.tags, strict=True)):
         if len(tags) != len(truth):
-            reason = f"has {len(tags)} words in sentence {place}, but the gold has {len(truth)}"
+            reason = f"has {len(tags)} {unit} in sentence {place}, but the gold has {len(truth)}"
             problems.add(tagged.name, None, reason)
         elif tagged.words and gold.words and tagged.words[place] != gold.words[place]:
             problems.add(tagged.name, None, f"has other words than the gold in sentence {place}")
@@ -170,36 +207,31 @@ def measure(read_inputs: TagInputs, settings: Settings, progress: Progress) -> R
         }
         for i in order
     ]
-    return {
+    result = {
         "rows": rows,
         "baselines": [_baseline(name, tag, gold) for name, tag in BASELINES.items()],
-        "pvalue": _listed(found.pvalue, order),
-        "adjusted": _listed(found.adjusted, order),
+        "pvalue": listed(found.pvalue[np.ix_(order, order)]),
+        "adjusted": listed(found.adjusted[np.ix_(order, order)]),
         "n_sentences": len(gold),
+        "n_left_out": read_inputs.n_left_out,
+        "has_words": read_inputs.has_words,
         "n_words": sum(map(len, gold)),
         "share_bad": sum(map(sum, gold)) / max(1, sum(map(len, gold))),
         "calibration": [
-            _calibration(submissions[i], gold) for i in order if _is_graded(submissions[i])
+            _calibration(submissions[i], gold)
+            for i in order
+            if submissions[i].probabilities is not None
         ],
         "sentences": _sentences(read_inputs, [submissions[i] for i in order]),
         "signature": _signature(read_inputs, settings),
     }
-
-
-def _listed(matrix: Any, order: list[int]) -> list[list[float | None]]:
-    return [
-        [None if np.isnan(value) else float(value) for value in row]
-        for row in np.asarray(matrix)[np.ix_(order, order)]
-    ]
+    progress(N_STEPS, N_STEPS)
+    return result
 
 
 def _baseline(name: str, tag: bool, gold: list[list[bool]]) -> dict[str, Any]:
     counts = tag_counts(gold, [[tag] * len(sentence) for sentence in gold])
     return {"name": name, "estimates": tag_measures(counts.sum(axis=0), len(gold)).tolist()}
-
-
-def _is_graded(tagged: Tagged) -> bool:
-    return tagged.probabilities is not None
 
 
 def _calibration(tagged: Tagged, gold: list[list[bool]]) -> dict[str, Any]:
@@ -221,6 +253,8 @@ def _calibration(tagged: Tagged, gold: list[list[bool]]) -> dict[str, Any]:
 def _sentences(read_inputs: TagInputs, submissions: list[Tagged]) -> list[dict[str, Any]]:
     return [
         {
+            "number": read_inputs.numbers[place],
+            "source": read_inputs.sources[place] if read_inputs.sources else "",
             "words": words,
             "gold": _letters(truth),
             "tags": {each.name: _letters(each.tags[place]) for each in submissions},
@@ -242,6 +276,9 @@ def _signature(read_inputs: TagInputs, settings: Settings) -> str:
         measure="word-tags",
         gold=f"levenshtein-without-shifts,case={case}" if from_edits else read_inputs.gold.name,
         part=settings["part"],
+        interleaved="yes" if settings["interleaved"] else None,
+        language_pair=settings["language_pair"] or None,
+        threshold=THRESHOLD,
         test=f"approximate-randomisation,{settings['resamples']},one-sided",
         of=settings["main"],
         correction=settings["correction"],
@@ -250,119 +287,6 @@ def _signature(read_inputs: TagInputs, settings: Settings) -> str:
         confidence=settings["confidence"],
         seed=settings["seed"],
     )
-
-
-# Showing --------------------------------------------------------------------------------------
-
-
-def tables(result: Result) -> list[Table]:
-    """Return the table of measures, the p-values, and the calibration if systems gave probabilities."""
-    found = [_measures_table(result)]
-    if len(result["rows"]) > 1:
-        found.append(_tests_table(result))
-    if result["calibration"]:
-        found.append(_calibration_table(result))
-    return found
-
-
-def _measures_table(result: Result) -> Table:
-    main, names = result["options"]["main"], [*TITLES]
-    place = names.index(main)
-    rows: list[list[Cell]] = [
-        [
-            text(row["name"], bold=row["is_winner"]),
-            *(correlation(value) for value in row["estimates"]),
-            interval(row["low"][place], row["high"][place]),
-            _figure(row, "parameters"),
-            _figure(row, "models"),
-        ]
-        for row in result["rows"]
-    ]
-    rows += [
-        [
-            text(row["name"]),
-            *(correlation(value) for value in row["estimates"]),
-            interval(None, None),
-            *(number(None), number(None)),
-        ]
-        for row in result["baselines"]
-    ]
-    options = result["options"]
-    note = (
-        f"{result['n_sentences']:,} sentences, {result['n_words']:,} words, of which {result['share_bad']:.1%} are "
-        f"BAD. Bold: the best and those it does not significantly outperform in {TITLES[main]} (approximate "
-        f"randomisation, p < {options['alpha']:g}"
-        f"{', Holm' if options['correction'] == 'holm' else ''}). The interval is that of {TITLES[main]}."
-    )
-    return Table(
-        name="word-tags",
-        caption="Word-level quality estimation",
-        columns=[
-            Column("submission", is_number=False),
-            *(Column(title) for title in TITLES.values()),
-            Column(f"{options['confidence']:.0%} interval", parts=("low", "high")),
-            Column("parameters"),
-            Column("models"),
-        ],
-        rows=rows,
-        note=note,
-        lines_after=frozenset({len(result["rows"]) - 1}),
-    )
-
-
-def _figure(row: dict[str, Any], name: str) -> Cell:
-    value = row["figures"].get(name, "")
-    return count(int(value)) if value.isdigit() else number(None)
-
-
-def _tests_table(result: Result) -> Table:
-    names = [row["name"] for row in result["rows"]]
-    return Table(
-        name="word-tag-tests",
-        caption=f"Is the row better than the column in {TITLES[result['options']['main']]}?",
-        columns=[Column("submission", is_number=False), *(Column(name) for name in names)],
-        rows=[
-            [text(name), *(number(value, 4) for value in row)]
-            for name, row in zip(names, result["adjusted"], strict=True)
-        ],
-        note="p-values of approximate randomisation, one-sided, "
-        + ("corrected by Holm." if result["options"]["correction"] == "holm" else "not corrected."),
-    )
-
-
-def _calibration_table(result: Result) -> Table:
-    return Table(
-        name="calibration",
-        caption="Calibration of the probabilities of BAD",
-        columns=[Column("submission", is_number=False), Column("Brier"), Column("expected error")],
-        rows=[
-            [text(row["name"]), correlation(row["brier"]), correlation(row["error"])]
-            for row in result["calibration"]
-        ],
-        note="Lower is better. The expected error is the mean distance between probability and share of BAD in ten bins.",
-    )
-
-
-def findings(result: Result) -> list[str]:
-    """Say who wins, and how far tagging everything BAD comes."""
-    main = result["options"]["main"]
-    place = [*TITLES].index(main)
-    winners = ", ".join(row["name"] for row in result["rows"] if row["is_winner"])
-    best, all_bad = result["rows"][0], result["baselines"][0]
-    f1_bad = all_bad["estimates"][[*TITLES].index("f1_bad")]
-    return [
-        f"{best['name']} has the highest {TITLES[main]} ({best['estimates'][place]:.3f}). Winning group: {winners}.",
-        f"Tagging every word BAD has an F1-BAD of {f1_bad:.3f}, because {result['share_bad']:.1%} of the words are "
-        "BAD.",
-    ]
-
-
-def pictures(result: Result) -> list[Picture]:
-    """Return the calibration of each submission with probabilities."""
-    return [
-        tag_pictures.reliability(row, place)
-        for place, row in enumerate(result["calibration"], start=1)
-    ]
 
 
 WORDS = ExperimentKind(
@@ -378,11 +302,20 @@ WORDS = ExperimentKind(
             required=True,
         ),
         FileRole("gold", "Gold tags", "One line for each sentence or for each word."),
-        FileRole("texts", "Outputs", "Tokenised, one line for each sentence."),
+        FileRole(
+            "texts",
+            "Outputs",
+            "Tokenised, one line for each sentence; for tags of words and gaps.",
+        ),
+        FileRole(
+            "sources",
+            "Sources",
+            "One line for each sentence, shown with it. Tokenised if words of the source are tagged.",
+        ),
         FileRole(
             "post_editions",
             "Post-editions",
-            "Instead of gold tags: tokenised, one line for each sentence.",
+            "Instead of gold tags: tokenised, one line for each sentence. Sentences with an empty line are left out.",
         ),
         FileRole(
             "spans", "Error spans", "Instead of gold tags: a list of [start, end] for each output."
@@ -403,6 +336,7 @@ WORDS = ExperimentKind(
         Option("interleaved", "Lines have the tags of gaps and words in turn", False),
         Option("ignore_case", "Ignore case in post-editions", False),
         Option("language_pair", "Language pair", "", help_text="For files that hold several."),
+        EDITED_SYSTEM,
         *TESTING,
     ),
     read=read,
@@ -412,4 +346,15 @@ WORDS = ExperimentKind(
     findings=findings,
     template="analysis/_tagged_sentences.html",
     context=context,
+    long_tables=long_tables,
+    campaigns=(
+        CampaignRole(
+            "edited_campaign",
+            "Or post-editions of a campaign",
+            ("texts", "post_editions", "sources"),
+            EDITED,
+            tokenised_editions,
+            "Instead of outputs, sources and gold tags; tokenised for the target language.",
+        ),
+    ),
 )

@@ -17,11 +17,11 @@ from hits.people.access import Level, for_admins, for_members, has_level, takes_
 
 from ..evaluation.result_page import TABLE_TYPES, ShownTable
 from ..experiments.base import ExperimentKind, FilesOfExperimentRefused, Result
-from ..experiments.campaigns import CampaignForm, can_be_rated, prepare_campaign
 from ..experiments.catalogue import KINDS
 from ..experiments.forms import ExperimentForm
 from ..experiments.responses import picture_named, table_response
 from ..experiments.storing import start_experiment, visible_experiments
+from ..experiments.to_campaigns import CampaignForm, can_be_rated, prepare_campaign
 from ..models import Experiment
 
 EXPERIMENTS_PER_PAGE = 30

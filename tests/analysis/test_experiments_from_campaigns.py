@@ -13,6 +13,7 @@ from analysis.experiments.base import ExperimentRefused, FilesOfExperimentRefuse
 from analysis.experiments.catalogue import KINDS
 from analysis.experiments.from_campaigns import conclusions
 from analysis.experiments.storing import run_stored, start_experiment
+from analysis.metrics.catalogue import tokeniser_for, words_of
 from analysis.models import Experiment, GoldScore
 from da_platform.jobs.models import Job
 from da_platform.jobs.running import run_job
@@ -210,6 +211,41 @@ def test_post_editions_come_from_a_campaign_with_outputs_and_sources(edited):
     with pytest.raises(ExperimentRefused, match="has no post-editions by trusted editors"):
         empty = make_campaign(task="edit", hit_size=20)
         start("ape", inputs=inputs, campaigns={"edited_campaign": empty})
+
+
+def test_word_tags_come_from_post_editions_of_a_campaign(edited, tmp_path):
+    words = words_of(tokeniser_for("en"))
+    lines = [" ".join(words(text)) for text in outputs_of(edited, "system-a")]
+    # The output without a post-edition is tagged, too, and left out.
+    tags = "".join(f"{' '.join('BAD' for _ in line.split())}\n" for line in lines)
+    inputs = {"submissions": [raw("all.tags", tags)]}
+    how = {"inputs": inputs, "campaigns": {"edited_campaign": edited}}
+    result = start("words", edited_system="system-a", **how)
+    assert (result["n_sentences"], result["n_left_out"]) == (3, 1)
+    assert [row["number"] for row in result["sentences"]] == [0, 2, 3]
+    assert [" ".join(row["words"]) for row in result["sentences"]] == [
+        line for number, line in enumerate(lines) if number != 1
+    ]
+    assert result["sentences"][1]["source"].startswith("Quelle 3")
+    assert 0.5 < result["share_bad"] < 1
+    ignoring = start("words", edited_system="system-a", ignore_case=True, **how)
+    assert ignoring["share_bad"] == 0
+    (tmp_path / "all.tags").write_text(tags)
+    arguments = ("--submissions", str(tmp_path / "all.tags"), "--resamples", "10")
+    chosen = ("--edited-campaign", "Edited", "--edited-system", "system-a")
+    call_command("experiment", "words", *arguments, *chosen, "--out", str(tmp_path / "report"))
+    by_command = json.loads((tmp_path / "report" / "result.json").read_text())
+    assert by_command["rows"] == result["rows"]
+    sent = {"submissions": SimpleUploadedFile("all.tags", tags.encode()), "name": "Tags"}
+    options = '{"resamples": 10, "edited_system": "system-a"}'
+    sent |= {"kind": "words", "options": options, "edited_campaign": str(edited.code)}
+    answer = caller("researcher").upload("/experiments", sent)
+    assert answer.status_code == 202, answer.content
+    assert run_stored(Experiment.objects.get(code=answer.json()["code"]))["rows"] == result["rows"]
+    page = client_of("researcher").get(reverse("new_experiment", args=["words"]))
+    assert f'value="{edited.code}"' in page.content.decode()
+    with pytest.raises(FilesOfExperimentRefused, match="give the gold as tags, as post-editions"):
+        start("words", edited_system="system-a", **how | {"inputs": inputs | {"gold": inputs["submissions"]}})  # fmt: skip
 
 
 # Everywhere -----------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """Word-level experiments: reading tags, refusing bad files, and the same result everywhere."""
 
+import csv
 import json
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from analysis.metrics.word_tags import (
     tags_from_spans,
 )
 from analysis.models import Experiment
+from analysis.tables.writing import to_latex
 from da_platform.jobs.running import run_job
 from tests.api.callers import caller
 from tests.experiments import GOLD, GOOD, GRADED, TEXTS, make_experiment, raw, word_files
@@ -129,6 +131,52 @@ def test_a_wmt_submission_keeps_the_size_of_its_ensemble():
     assert row["figures"] == {"bytes": "1024", "parameters": "560000", "models": "6"}
 
 
+def test_every_measure_has_its_interval(result):
+    (table,) = (each for each in WORDS.tables(result) if each.name == "word-tag-intervals")
+    rows = list(csv.DictReader(table.csv().decode().splitlines()))
+    for row, found in zip(rows, result["rows"], strict=True):
+        for place, title in enumerate(TITLES.values()):
+            assert float(row[f"{title} low"]) == found["low"][place]
+            assert float(row[f"{title} high"]) == found["high"][place]
+    assert "F1 product" in to_latex(table)
+
+
+def test_error_spans_of_a_result_are_read_again_as_gold(result):
+    (table,) = WORDS.long_tables(result)
+    rows = list(csv.DictReader(table.csv().decode().splitlines()))
+    of = {
+        name: "".join(f"{row['spans']}\n" for row in rows if row["submission"] == name)
+        for name in ("(gold)", "graded")
+    }
+    assert of == {"(gold)": "[[2, 7]]\n[[0, 3]]\n", "graded": "[[2, 13]]\n[[0, 3]]\n"}
+    inputs = word_files(spans=of["(gold)"]) | {"gold": []}
+    assert run(WORDS, inputs, FEW)["rows"] == result["rows"]
+    # Without words there are no places.
+    assert WORDS.long_tables(run(WORDS, word_files() | {"texts": []}, FEW)) == []
+
+
+def test_sentences_with_an_empty_line_in_place_of_a_post_edition_are_left_out(result):
+    inputs = word_files(post_editions="\na cat sleeps\n") | {"gold": []}
+    found = run(WORDS, inputs, FEW)
+    assert found["n_sentences"] == 1 and found["n_left_out"] == 1
+    assert found["sentences"] == [result["sentences"][1]]
+    assert "left out because they have no post-edition: 1" in WORDS.findings(found)[-1]
+    (spans,) = WORDS.long_tables(found)
+    assert spans.rows[0][0].value == 1
+    with pytest.raises(FilesOfExperimentRefused, match="has only empty lines"):
+        run(WORDS, word_files(post_editions="\n\n") | {"gold": []}, FEW)
+
+
+def test_progress_reaches_its_end_and_the_signature_says_how_tags_were_read():
+    steps = []
+    found = run(WORDS, word_files(), FEW, lambda *step: steps.append(step))
+    assert steps == [(1, 3), (2, 3), (3, 3)]
+    assert "threshold:0.5" in found["signature"] and "interleaved" not in found["signature"]
+    inputs = {"gold": [raw("g", "OK BAD OK\n")], "submissions": [raw("a", "OK BAD OK\n")]}
+    how = {"interleaved": True, "language_pair": "en-cs"}
+    assert "|interleaved:yes|language_pair:en-cs|" in run(WORDS, inputs, FEW | how)["signature"]
+
+
 # Refusals -------------------------------------------------------------------------------------
 
 BAD_FILES = {
@@ -221,6 +269,7 @@ def test_the_command_writes_a_report(tmp_path, capsys, result):
     stored = json.loads((out / "result.json").read_text())
     assert stored["rows"] == result["rows"] and stored["signature"] == result["signature"]
     assert r"\begin{table}" in (out / "tables" / "word-tags.tex").read_text()
+    assert "(gold)" in (out / "tables" / "error-spans.csv").read_text()
     assert (out / "figures" / "calibration-1.svg").is_file()
     assert "graded has the highest" in (out / "report.md").read_text()
     with pytest.raises(CommandError, match="not empty"):
@@ -278,6 +327,8 @@ def test_the_page_stores_the_files_and_the_job_shows_the_result(result):
     for fmt in ("tex", "csv", "md"):
         table = reverse("experiment_table", args=[stored.code, "word-tags", fmt])
         assert client.get(table).status_code == 200
+    spans = reverse("experiment_table", args=[stored.code, "error-spans", "csv"])
+    assert spans in page and b"(gold)" in client.get(spans).content
     picture = reverse("experiment_picture", args=[stored.code, "calibration-1", "csv"])
     assert client.get(picture).content.startswith(b"probability,share of BAD,words")
     assert client.get(picture.replace("calibration-1", "other")).status_code == 404
@@ -325,7 +376,8 @@ def test_the_api_does_what_the_page_does(result):
     run_job(experiment.job.pk)
     stored = ada.get(address).json()
     assert stored["result"]["rows"] == result["rows"]
-    assert stored["tables"] == ["word-tags", "word-tag-tests", "calibration"]
+    names = ["word-tags", "word-tag-intervals", "word-tag-tests", "calibration", "error-spans"]
+    assert stored["tables"] == names
     assert ada.get(f"{address}/tables/word-tags", format="tex").status_code == 200
     assert ada.get(f"{address}/pictures/calibration-1", format="csv").status_code == 200
     assert [row["name"] for row in ada.get("/experiments").json()["items"]] == ["WMT words"]

@@ -1,16 +1,15 @@
 """WMT22 quality estimation of words: nine submissions against the published tags, and tags from post-editions."""
 
 import csv
-from pathlib import Path
+import json
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 from numpy.testing import assert_allclose
 
-from analysis.experiments.base import run
-from analysis.experiments.words import TITLES, WORDS
+from analysis.experiments.words import TITLES
 from analysis.metrics.word_tags import tags_from_post_edition
-from analysis.scores.raw_files import RawFile
 from tests.replication.locating import replication_data
 
 # Shares module-scoped fixtures.
@@ -19,21 +18,22 @@ pytestmark = pytest.mark.xdist_group("wmt22 words")
 PAIRS = ("en-cs", "en-de")
 
 
-def raw(path: Path) -> RawFile:
-    return RawFile(path.name, path.read_bytes())
-
-
 @pytest.fixture(scope="module")
-def results() -> dict[str, dict[str, Any]]:
+def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    """What the command writes about the published files."""
     results = {}
     for pair in PAIRS:
         folder = replication_data("wmt22-qe", "words", pair)
-        inputs = {
-            "submissions": [raw(path) for path in sorted((folder / "submissions").iterdir())],
-            "gold": [raw(folder / f"test.2022.{pair}.tags")],
-            "texts": [raw(folder / "test.2022.mt_tok")],
-        }
-        results[pair] = run(WORDS, inputs, {"resamples": 100})
+        out = tmp_path_factory.mktemp(pair)
+        call_command(
+            "experiment",
+            "words",
+            *("--gold", str(folder / f"test.2022.{pair}.tags")),
+            *("--texts", str(folder / "test.2022.mt_tok")),
+            *("--submissions", *map(str, sorted((folder / "submissions").iterdir()))),
+            *("--resamples", "100", "--out", str(out)),
+        )
+        results[pair] = json.loads((out / "result.json").read_text())
     return results
 
 
@@ -53,6 +53,7 @@ def test_all_nine_submissions_have_the_expected_figures(
     for row in expected:
         result = results[row["lp"]]
         # The tag of <EOS> counts like that of any word.
+        assert all(sentence["words"][-1] == "<EOS>" for sentence in result["sentences"])
         assert result["n_sentences"] == int(row["n_segments"])
         assert result["n_words"] == int(row["n_words"])
         assert_allclose(result["share_bad"], float(row["share_bad"]), rtol=0, atol=1e-9)
