@@ -15,6 +15,10 @@ from argparse import ArgumentParser
 from collections.abc import Sequence
 from pathlib import Path
 
+from .places import DEFAULT_DATA_DIR
+from .serve import PREPARE_ONLY
+from .served import port_in_use
+
 # Short names of commands of `manage.py`.
 COMMANDS = {
     "rate": "rate_files",
@@ -24,10 +28,10 @@ COMMANDS = {
     "gold": "build_gold",
     "evaluate": "evaluate",
     "export": "export",
+    "examples": "copy_examples",
 }
 # These then serve what they made.
 SERVED = ("run", "rate")
-PREPARE_ONLY = "--prepare-only"
 USAGE = """\
 usage: da COMMAND [--data DIR] ...
 
@@ -39,6 +43,7 @@ usage: da COMMAND [--data DIR] ...
   da gold       compute the gold of a campaign
   da evaluate   evaluate metrics against gold
   da export     write ratings, evidence, gold or the ranking to a file
+  da examples   copy the example files of the tutorial into a folder
 
   --data DIR    where everything is kept (default: $DA_DATA_DIR, or {folder})
 
@@ -64,21 +69,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _run(name: str = "help", *arguments: str) -> None:
-    from .places import DEFAULT_DATA_DIR
-
     if name in ("help", "-h", "--help"):
         print(USAGE.format(folder=DEFAULT_DATA_DIR), end="")
         return
-    is_served = name in SERVED and not {"-h", "--help"} & set(arguments)
-    port = _port(arguments) if is_served else 0
-    if name == "run" and is_served and not _is_free(port):
-        sys.exit(f"Port {port} is in use. Stop what runs there or choose another: --port 8001")
     _use_for_development()
-    # If the port is not free, another platform on it serves the same data.
-    if is_served and _is_free(port):
-        command = ["-m", "da_platform.serve", "--port", str(port), name, *arguments]
-        os.execv(sys.executable, [sys.executable, *command])
-    _call(name, arguments)
+    if name not in SERVED or {"-h", "--help"} & set(arguments):
+        _call(name, arguments)
+        return
+    port, running = _port(arguments), port_in_use()
+    if name == "rate" and running:
+        # The platform that serves these data shows the new campaign, too.
+        _call(name, [*arguments, "--port", str(running)])
+        return
+    if not _is_free(port):
+        sys.exit(f"Port {port} is in use. Stop what runs there or choose another: --port 8001")
+    command = ["-m", "da_platform.serve", "--port", str(port), name, *arguments]
+    os.execv(sys.executable, [sys.executable, *command])
 
 
 def _port(arguments: Sequence[str]) -> int:

@@ -10,6 +10,8 @@ from pathlib import Path
 # The folder of the packages: a checkout, or `site-packages`.
 BASE_DIR = Path(__file__).resolve().parent.parent
 IS_CHECKOUT = not (BASE_DIR / "da_platform" / "shipped").is_dir()
+# How people start a command of the platform.
+PROGRAM = "manage.py" if IS_CHECKOUT else "da"
 # Templates, examples and gunicorn's configuration. `pyproject.toml` puts them there.
 SHIPPED_DIR = BASE_DIR if IS_CHECKOUT else BASE_DIR / "da_platform" / "shipped"
 

@@ -23,6 +23,7 @@ from types import FrameType
 
 from .places import SHIPPED_DIR
 from .queues import QUEUES
+from .served import note_port
 
 BIN = Path(sys.executable).parent
 
@@ -58,6 +59,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     wishes = _listen()
     die_with_parent()
+    # Held until the end.
+    lock = note_port(chosen.port)
     # The server loads the code meanwhile, and listens once the last writing end of the pipe is closed.
     waiting, ready = os.pipe()
     children = [_start_server(chosen.port, waiting)]
@@ -76,6 +79,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     finally:
         codes = [child.poll() for child in children]
         _stop(children)
+        if lock:
+            lock.close()
     # 0 if asked to stop, otherwise the exit code of the process that ended by itself.
     return 0 if wishes else next((code or 1 for code in codes if code is not None), 1)
 

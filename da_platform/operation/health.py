@@ -21,6 +21,7 @@ from django.utils import timezone
 from .. import __version__, replica
 from ..broker import queue_lengths
 from ..jobs.models import Job
+from ..places import PROGRAM
 from .backups import BackupRefused, newest_backup
 from .signs import RECENT, last_turn, workers_by_queue
 
@@ -200,7 +201,7 @@ def _migrations() -> tuple[State, str]:
     if missing := _missing_migrations():
         return (
             State.BAD,
-            f"{len(missing)} missing, the first is {missing[0]}: run manage.py migrate.",
+            f"{len(missing)} missing, the first is {missing[0]}: run {PROGRAM} migrate.",
         )
     return State.GOOD, "All migrations are applied."
 
@@ -263,7 +264,7 @@ def _backup() -> tuple[State, str]:
     if newest is None:
         return (
             State.WARNING,
-            f"There is none in {settings.BACKUP_DIR}: run manage.py backup daily.",
+            f"There is none in {settings.BACKUP_DIR}: run {PROGRAM} backup daily.",
         )
     details = f"{newest.made_at:%Y-%m-%d %H:%M} UTC, {newest.n_bytes / 1e6:,.1f} MB."
     if timezone.now() - newest.made_at > OLD_BACKUP:

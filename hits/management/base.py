@@ -2,7 +2,8 @@
 
 import argparse
 import json
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any
@@ -18,6 +19,7 @@ from django.core.management.base import (
 from tqdm import tqdm
 
 from da_platform.files.mending import ENCODINGS
+from da_platform.places import PROGRAM
 from hits.campaigns.importing import MAX_LISTED, ImportSummary
 from hits.models import Campaign
 from hits.task_facts import known_tasks
@@ -33,9 +35,18 @@ class CommandWithExamples(BaseCommand):
     examples = ""
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        parser = super().create_parser(prog_name, subcommand, epilog=self.examples, **kwargs)
+        # Examples are written for a checkout. With `da`, commands have other names.
+        names = {"manage.py": prog_name, self.__module__.rpartition(".")[2]: subcommand}
+        examples = self.examples if prog_name == "manage.py" else _renamed(self.examples, names)
+        parser = super().create_parser(prog_name, subcommand, epilog=examples, **kwargs)
         parser.formatter_class = HelpFormatter
         return parser
+
+
+def _renamed(examples: str, names: Mapping[str, str]) -> str:
+    for name, shown in names.items():
+        examples = re.sub(rf"(?<![\w/]){re.escape(name)}(?= )", shown, examples)
+    return examples
 
 
 def add_campaign_arguments(parser: CommandParser) -> None:
@@ -109,7 +120,7 @@ def lines_on_reading(summary: ImportSummary) -> list[str]:
 
 def password_lines(user: User, password: str) -> str:
     """What to tell the first admin."""
-    program = ".venv/bin/python manage.py" if settings.IS_CHECKOUT else "da"
+    program = f".venv/bin/python {PROGRAM}" if settings.IS_CHECKOUT else PROGRAM
     return (
         f"Log in as {user.username} with the password {password}\n"
         f"      It is shown only once. To change it: {program} changepassword {user.username}\n"

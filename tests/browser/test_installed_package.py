@@ -15,14 +15,21 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from analysis.examples.making import FINISHED_NAME
 from hits.models import Campaign
 from tests.browser.opening import Complaints, Visitor
 from tests.browser.rating import expect_position, expect_saved, rate_by_keys
 from tests.browser.test_whole_way import answer_check_by_keys, practise_by_keys, tab_to
+from tests.help.tutorial import tutorial_script
 from tests.subprocesses import CHECKOUT, free_port
 from tests.waiting import eventually
 
 MAX_PACKAGES = 60
+HREFS = "links => links.map(link => link.getAttribute('href'))"
+# Downloads and pictures, and what ends the session.
+IS_FILE = re.compile(
+    r"[.](csv|tsv|json|jsonl|parquet|pdf|png|svg|tex|md|zip|gz|bib|txt)\b|/exports?/|logout"
+)
 UV = Path(sys.executable).parent / "uv"
 
 pytestmark = [
@@ -163,6 +170,10 @@ def test_da_run_serves_the_examples(installation: Installation, chromium: Browse
         page.locator("main button").click()
         expect(page.locator(".example").first).to_be_visible()
         log_in(page, platform.password)
+        # Made without extras, by a job.
+        eventually(
+            lambda: f"{FINISHED_NAME} (closed)" in installation.run(*installation.da("status"))
+        )
         for path in admin_pages(page):
             answer = page.goto(path)
             assert answer and answer.status == 200, path
@@ -182,13 +193,34 @@ def log_in(page: Page, password: str) -> None:
 
 
 def admin_pages(page: Page) -> list[str]:
-    """The pages that the list of campaigns and the first campaign link to."""
+    """The pages that the first page and those of the finished example link to, except files."""
     page.goto("/")
-    links = page.locator("a[href^='/campaigns/']").evaluate_all(
-        "links => links.map(link => link.getAttribute('href'))"
+    links = links_of(page)
+    page.get_by_role("link", name=FINISHED_NAME).click()
+    for tab in (tabs := page.locator("nav.tabs a").evaluate_all(HREFS)):
+        page.goto(tab)
+        links += links_of(page)
+    assert len(tabs) > 5
+    pages = dict.fromkeys(link.partition("#")[0] for link in links)
+    return [path for path in pages if not IS_FILE.search(path)]
+
+
+def links_of(page: Page) -> list[str]:
+    links: list[str] = page.locator("a[href^='/']:not([download])").evaluate_all(HREFS)
+    return links
+
+
+def test_the_tutorial_works_with_the_package(installation: Installation):
+    path = f"{installation.folder}/env/bin:{os.defpath}"
+    process = subprocess.run(
+        ["bash", "-c", tutorial_script(until="6.")],
+        cwd=installation.folder,
+        env=installation.environment | {"PATH": path},
+        capture_output=True,
+        text=True,
     )
-    assert links
-    return [*dict.fromkeys(links), "/health/"]
+    assert process.returncode == 0, process.stderr[-3000:]
+    assert r"\begin{tabular}" in process.stdout
 
 
 def test_da_rate_opens_a_campaign_from_text_files(installation: Installation, chromium: Browser):

@@ -7,30 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from da_platform.help import pages
+from tests.help.tutorial import tutorial_script
 from tests.subprocesses import CHECKOUT, TIMEOUT_SECONDS, environment
-
-BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-
-
-def script() -> str:
-    """All commands of the page as one script that stops at the first failure and prints each command."""
-    parts = ["set -eux -o pipefail"]
-    for language, code in BLOCK.findall(pages.read_markdown("tutorial")):
-        assert language in ("bash", "python"), f"an unknown kind of block: {language!r}"
-        parts.append(code if language == "bash" else f".venv/bin/python - <<'END'\n{code}END")
-    return "\n".join(parts)
 
 
 @pytest.mark.slow
 def test_every_command_of_the_tutorial_runs(tmp_path: Path):
-    for name in ("examples", "manage.py"):
-        (tmp_path / name).symlink_to(CHECKOUT / name)
     (tmp_path / ".venv").symlink_to(Path(sys.prefix))
     process = subprocess.run(
-        ["bash", "-c", script()],
+        ["bash", "-c", tutorial_script(python=".venv/bin/python")],
         cwd=tmp_path,
-        env=environment(PYTHONPATH=str(CHECKOUT)),
+        env=environment(PYTHONPATH=str(CHECKOUT), DA_DEBUG="1"),
         capture_output=True,
         text=True,
         timeout=TIMEOUT_SECONDS,

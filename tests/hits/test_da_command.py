@@ -1,6 +1,7 @@
 """The command `da`: short names, where data are kept, and campaigns from text files."""
 
 import io
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from analysis.exporting import ExportRefused, export
-from da_platform import command, extras
+from da_platform import command, extras, served
 from hits.models import Campaign
 from tests.factories import make_campaign
 from tests.subprocesses import CHECKOUT, environment
@@ -37,6 +38,7 @@ def test_a_short_name_has_the_help_of_its_command(tmp_path):
     text = da("import", "--help", DA_DEBUG="1", DA_DATA_DIR=str(tmp_path)).stdout
     assert text.startswith("usage: da import")
     assert "Create a campaign from a folder or file of sources" in text
+    assert "\n    da import newstest/ --name" in text and "manage.py" not in text
 
 
 def test_everything_is_kept_where_the_option_says(tmp_path):
@@ -71,6 +73,30 @@ def test_a_port_that_only_root_may_use_is_refused(monkeypatch):
     monkeypatch.setattr("socket.socket.bind", refuse)
     with pytest.raises(SystemExit, match="Only an administrator may use port 80"):
         command.main(["run", "--port", "80"])
+
+
+FILES = [str(EXAMPLE / "systems" / f"{name}.txt") for name in ("alder", "birch")]
+RATE = ["rate", *FILES, f"--source={EXAMPLE}/sources.txt", "--from", "de", "--to", "en"]
+
+
+def test_a_campaign_made_while_the_platform_runs_has_a_link_to_where_it_runs(tmp_path, monkeypatch):
+    monkeypatch.setenv("DA_DATA_DIR", str(tmp_path))
+    lock = served.note_port(8123)
+    assert lock and served.note_port(9000) is None and served.port_in_use() == 8123
+    process = da(*RATE, "--data", str(tmp_path), DA_DEBUG="1")
+    assert "http://127.0.0.1:8123/" in process.stdout, process.stderr
+    lock.close()
+    assert served.port_in_use() is None
+
+
+def test_no_campaign_is_made_where_another_program_uses_the_port(tmp_path):
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        process = da(*RATE, "--port", str(port), "--data", str(tmp_path), DA_DEBUG="1")
+    assert process.returncode == 1 and f"Port {port} is in use" in process.stderr
+    assert not (tmp_path / "db.sqlite3").exists()
 
 
 def test_an_installation_keeps_its_data_in_the_users_folder(tmp_path):
