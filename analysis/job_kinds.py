@@ -395,13 +395,17 @@ def _run_of(job: Job) -> GoldRun:
 
 @job_kind(EXAMPLES_JOB, title="Make example campaigns", outcome=outcomes.examples_made)
 def make_examples_job(job: Job, report: Report) -> dict[str, Any]:
-    """Make the example campaigns that a fresh platform shows."""
+    """Make the example campaigns that a fresh platform shows; with `again` also those that were removed."""
     # Needed once in the life of a platform.
     from .examples.making import make_examples
 
     if job.started_by is None:
         raise JobRefused("The examples need an admin who owns them.")
-    campaigns = make_examples(actor=job.started_by, progress=report.progress)
+    campaigns = make_examples(
+        actor=job.started_by,
+        again=bool(job.arguments.get("again")),
+        progress=report.progress,
+    )
     return {"campaigns": [str(campaign.code) for campaign in campaigns]}
 
 

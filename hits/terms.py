@@ -22,6 +22,16 @@ TERMS = {
         "Promised",
         "Work that counts or may still count, so that its place is not offered to anyone else.",
     ),
+    "reliable": _term(
+        "Reliable", "The evidence shows that the worker reads the texts. The ratings count."
+    ),
+    "drifting": _term(
+        "Drifting",
+        "Reliable over all HITs, but not in the latest ones. The campaign says which ratings count.",
+    ),
+    "unreliable": _term(
+        "Unreliable", "The evidence speaks against the worker. The ratings do not count."
+    ),
     "unproven": _term(
         "Unproven",
         "There is too little evidence about the worker, so the ratings do not count yet.",

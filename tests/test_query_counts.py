@@ -70,7 +70,7 @@ NOT_LISTS = {
     "campaign_instructions", "campaign_worker_texts", "campaign_questionnaire", "campaign_cost", "pay_assignment", "preview_landing",
     "preview_privacy", "preview_questions", "preview_instructions", "preview_practice", "preview_check", "preview_item",
     "preview_finish", "preview_done", "new_collection", "new_experiment", "experiment", "job", "health", "password_change",
-    "two_step", "password_change_done", "remove_examples",
+    "two_step", "password_change_done",
 }  # fmt: skip
 # Plots, tables and other files.
 FILES = {

@@ -33,10 +33,12 @@ from hits.models import (
     Campaign,
     CampaignDraft,
     DeviceSighting,
+    Item,
     Participation,
     PayRule,
     Recruitment,
     SystemOutput,
+    TextReport,
 )
 from hits.payments.owing import Kind, plan_run
 from hits.payments.runs import add_rule, confirm_run, mark_as_paid
@@ -46,11 +48,12 @@ from hits.workers.held_hits import discard_held
 from hits.workers.trust import decide_about, weigh_again, weigh_hit
 
 from ..evaluation.uploading import store_uploaded_scores
+from ..experiments.storing import start_experiment
 from ..models import Metric
 from ..scores.raw_files import RawFile
 from ..scores.score_tables import ScoreTable
 from ..scores.storing import ScoreSource, confirm_direction, store_scores
-from .removing import remove_campaign
+from .removing import EXPERIMENT_NAME, remove_campaign
 
 FINISHED_NAME = "Example: a finished campaign"
 EXAMPLES_MADE = "examples made"
@@ -91,14 +94,19 @@ PREDICTIONS = ("quill-qe", "length-qe")
 Qualities = Mapping[int, float]
 
 
-def make_examples(*, actor: User, progress: Any = lambda done, total: None) -> list[Campaign]:
-    """Make the examples that are missing. One that an interrupted job left unfinished is made again."""
+def make_examples(
+    *, actor: User, again: bool = False, progress: Any = lambda done, total: None
+) -> list[Campaign]:
+    """Make the examples that are missing. One that an interrupted job left unfinished is made again.
+
+    A demo campaign that somebody removed is made only if `again` is set.
+    """
     progress(0, N_STEPS)
     for unfinished in (
         Campaign.objects.examples().filter(name=FINISHED_NAME).exclude(status="closed")
     ):
         remove_campaign(unfinished)
-    campaigns = [campaign for campaign in (prepare_demo_campaign(),) if campaign]
+    campaigns = [campaign for campaign in (prepare_demo_campaign(again=again),) if campaign]
     if not Campaign.objects.examples().filter(name=FINISHED_NAME).exists():
         campaigns.append(_make_finished(actor, progress))
     for campaign in campaigns:
@@ -151,6 +159,7 @@ def _make_finished(actor: User, progress: Any) -> Campaign:
     _share_browser(campaign)
     _decide(campaign, actor)
     _pay(campaign, actor)
+    _report_texts(campaign)
     _simulate(campaign, SECOND_WAVE, seed=2, days_ago=6, hits_per_worker=3, qualities=qualities)
     for wave in range(MOST_WAVES):
         if not campaign.hits.open().exists():
@@ -272,6 +281,19 @@ def _decide(campaign: Campaign, actor: User) -> None:
         )
 
 
+def _report_texts(campaign: Campaign) -> None:
+    """Two workers say that something is wrong with a text. Neither text is one of a pair."""
+    unpaired = Item.objects.filter(hit__campaign=campaign, role=Item.Role.GENUINE, qc_items=None)
+    item = unpaired.order_by("pk").first()
+    assert item
+    work = Assignment.objects.counted().filter(hit=item.hit).order_by("pk")
+    reasons = (TextReport.Reason.GRAY, TextReport.Reason.OTHER)
+    TextReport.objects.bulk_create(
+        TextReport(assignment=assignment, item=item, reason=reason)
+        for assignment, reason in zip(work, reasons, strict=False)
+    )
+
+
 def _reinstate_readers(campaign: Campaign, actor: User) -> None:
     """Count the work of readers with too few pairs to be proven, as an admin would who looks at their scores."""
     for participation in campaign.participations.filter(
@@ -308,6 +330,8 @@ def _pay(campaign: Campaign, actor: User) -> None:
 
 
 def _analyse(campaign: Campaign, actor: User) -> None:
+    # The plain gold comes last, because pages start with the newest.
+    run_here("build_gold", campaign, actor, method="weighted")
     run_here("build_gold", campaign, actor)
     run_here("measure_agreement", campaign, actor)
     for name, higher_is_better in UPLOADED.items():
@@ -326,9 +350,24 @@ def _analyse(campaign: Campaign, actor: User) -> None:
         campaign,
         actor,
         metrics=_codes(predictions),
-        golds=[{"run": 1, "use": "raw"}],
+        golds=[{"run": 2, "use": "raw"}],
         options={"qe": True},
     )
+    _compare_systems(campaign, actor)
+
+
+def _compare_systems(campaign: Campaign, actor: User) -> None:
+    """An experiment: do tests of the outputs come to the same conclusions as people?"""
+    experiment = start_experiment(
+        kind="systems",
+        name=EXPERIMENT_NAME,
+        inputs={},
+        given={"metrics": "BLEU chrF"},
+        owner=actor,
+        campaigns={"outputs_campaign": campaign, "human_campaign": campaign},
+    )
+    assert experiment.job
+    finish_job(experiment.job)
 
 
 def _codes(metrics: Any) -> list[str]:
@@ -372,8 +411,12 @@ def _store_predictions(campaign: Campaign, actor: User) -> None:
 
 
 def run_here(kind: str, campaign: Campaign, actor: User, **arguments: Any) -> None:
-    """Run a job of the campaign here and now, or wait for the process that has taken it."""
-    job = start_job(kind=kind, campaign=campaign, arguments=arguments, started_by=actor)
+    """Run a job of the campaign here and now."""
+    finish_job(start_job(kind=kind, campaign=campaign, arguments=arguments, started_by=actor))
+
+
+def finish_job(job: Job) -> None:
+    """Run a job here and now, or wait for the process that has taken it."""
     run_job(job.pk)
     while job.finished_at is None:
         job.refresh_from_db()

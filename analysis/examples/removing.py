@@ -24,7 +24,10 @@ from hits.models import (
 )
 from hits.people.audit import record
 
+from ..models import Experiment
+
 EXAMPLES_REMOVED = "examples removed"
+EXPERIMENT_NAME = "Example: do tests agree with people?"
 
 
 def remove_examples(*, actor: User) -> int:
@@ -32,12 +35,14 @@ def remove_examples(*, actor: User) -> int:
     if Job.objects.unfinished().filter(kind__in=[EXAMPLES_JOB, TASK_EXAMPLES_JOB]).exists():
         raise RemovalRefused("The examples are still being made. Try again in a few seconds.")
     campaigns = list(Campaign.objects.examples())
-    drafts = list(CampaignDraft.objects.filter(basics__name=DRAFT_NAME))
+    # Somebody may have gone on with the draft, as the checklist suggests. Their files are no example.
+    drafts = list(CampaignDraft.objects.filter(basics__name=DRAFT_NAME, files=[]))
     if not campaigns and not drafts:
         return 0
     with transaction.atomic():
         for campaign in campaigns:
             remove_campaign(campaign)
+        Experiment.objects.filter(name=EXPERIMENT_NAME).delete()
         record(EXAMPLES_REMOVED, actor=actor, campaigns=[campaign.name for campaign in campaigns])
     for draft in drafts:
         discard(draft)

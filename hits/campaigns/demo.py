@@ -23,11 +23,15 @@ DEMO_FOLDER = settings.SHIPPED_DIR / "examples" / "demo-de-en" / "campaign"
 DEMO_SEED = 2026
 
 
-def prepare_demo_campaign() -> Campaign | None:
-    """Create the demo campaign, or finish it if an earlier start was interrupted. None if it was removed."""
+def prepare_demo_campaign(*, again: bool = False) -> Campaign | None:
+    """Create the demo campaign, or finish it if an earlier start was interrupted.
+
+    Once removed it is made only on request (`again`); the result is None otherwise.
+    """
     campaign = Campaign.objects.kept().filter(name=DEMO_NAME).first()
     if campaign is None:
-        if Campaign.objects.filter(is_example=True).exclude(removed_at=None).exists():
+        removed = Campaign.objects.filter(is_example=True).exclude(removed_at=None)
+        if not again and removed.exists():
             return None
         campaign = _import_demo()
     if campaign.status == Campaign.Status.DRAFT:
