@@ -84,6 +84,8 @@ class TaskKind(ABC):
     template: ClassVar[str]
     practice_template: ClassVar[str]
     seconds_per_screen: ClassVar[float]
+    # What reports call an answer.
+    answer_noun: ClassVar[str] = "rating"
     # Whether a screen holds several items. The kind then sends what is ahead with `save`.
     has_large_screens: ClassVar[bool] = False
     # Whether the pages have a place for pictures, sounds and videos.
@@ -98,6 +100,10 @@ class TaskKind(ABC):
     one_a_screen: ClassVar[Q] = Q()
     # Hidden pairs without which nobody can be judged.
     fewest_pairs: ClassVar[int] = MINIMUM_PAIRS
+
+    @abstractmethod
+    def in_report(self, campaign: Campaign) -> str:
+        """Say what workers did with the translations, for the methods section of a report: `were rated ...`."""
 
     def least_seconds(self, campaign: Campaign) -> float:
         """Return the working time in seconds below which nobody has read a HIT: as published, whatever its size."""

@@ -13,7 +13,7 @@ from da_platform.wording import counted
 from hits.languages import name_of
 from hits.models import Assignment, AssignmentQuerySet, Campaign, Look, Participation
 from hits.questionnaires.counting import ReplyCounts, count_answers
-from hits.task_facts import facts_of
+from hits.task_kinds import kind_of
 
 from ..models import GoldRun
 from ..stats.thresholds import (
@@ -191,7 +191,6 @@ def _work(run: GoldRun) -> Work:
 
 def _collecting(report: CampaignReport) -> str:
     campaign, work, people = report.campaign, report.work, report.people
-    criterion = facts_of(campaign.task).criterion
     languages = f"{name_of(campaign.source_language)} to {name_of(campaign.target_language)}"
     when = (
         f" between {work.first:%d %B %Y} and {work.last:%d %B %Y}"
@@ -204,23 +203,14 @@ def _collecting(report: CampaignReport) -> str:
             f" A sample of {counted(campaign.sample_size, 'translation')} was rated, drawn "
             f"{campaign.get_sample_choice_display()[:1].lower()}{campaign.get_sample_choice_display()[1:]}."
         )
+    kind = kind_of(campaign)
     return (
-        f"Translations from {languages} were rated by direct assessment: {_showing(campaign)}, on a scale "
-        f"from 0 to 100, for {criterion}. {counted(people.n_recruited, 'worker')} agreed to take part, and "
-        f"{people.n_finished:,} of them submitted at least one HIT. They submitted "
-        f"{counted(work.n_assignments, 'assignment')}{when} with {counted(work.n_ratings, 'rating')} "
+        f"Translations from {languages} {kind.in_report(campaign)}. {counted(people.n_recruited, 'worker')} "
+        f"agreed to take part, and {people.n_finished:,} of them submitted at least one HIT. They submitted "
+        f"{counted(work.n_assignments, 'assignment')}{when} with {counted(work.n_ratings, kind.answer_noun)} "
         "in total, including degraded and repeated items. HITs were built with seed "
         f"{campaign.seed}.{drawn}"
     )
-
-
-def _showing(campaign: Campaign) -> str:
-    return {
-        Campaign.Presentation.ALONE: "one at a time",
-        Campaign.Presentation.DOCUMENT: f"in their documents, up to {campaign.run_length} segments by one system in a row, "
-        "with the earlier ones in view",
-        Campaign.Presentation.SIDE_BY_SIDE: f"up to {campaign.outputs_per_screen} outputs of a segment side by side",
-    }[Campaign.Presentation(campaign.presentation)]
 
 
 _RECIPES = {

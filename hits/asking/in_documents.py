@@ -22,6 +22,9 @@ class DocumentKind(RatingKind):
     # Reading on takes less time than starting again, but the score of the whole takes some.
     seconds_per_screen = 12
 
+    def shown_how(self, campaign: Campaign) -> str:
+        return f"in their documents, up to {campaign.run_length} segments by one system in a row, with the earlier ones in view"
+
     def items_ahead(self, task: str, size: int) -> int:
         return n_ahead_in_documents(size)
 

@@ -31,6 +31,14 @@ PRACTICE_TASKS: dict[str, str] = {
     Campaign.Shows.NOTHING: Campaign.Task.FLUENCY,
 }
 
+# What editors saw next to a translation, in reports.
+IN_VIEW: dict[str, str] = {
+    Campaign.Shows.REFERENCE: "with the reference in view",
+    Campaign.Shows.SOURCE: "with the source in view",
+    Campaign.Shows.BOTH: "with source and reference in view",
+    Campaign.Shows.NOTHING: "with neither source nor reference in view",
+}
+
 
 # An edit takes several times as long as a rating, so its HITs are shorter.
 SIZES = Sizes(set_size=5, min_sets=4, max_sets=20, default=20)
@@ -57,6 +65,10 @@ class PostEditingKind(TaskKind):
     practice_template = "hits/practice_edit.html"
     results_page = "post_editions"
     seconds_per_screen = 45
+    answer_noun = "post-edition"
+
+    def in_report(self, campaign: Campaign) -> str:
+        return f"were post-edited, one at a time, with as few changes as possible, {IN_VIEW[campaign.effective_shows]}"
 
     def least_seconds(self, campaign: Campaign) -> float:
         # That of a hundred texts, for those of this HIT.

@@ -51,6 +51,11 @@ class RankingKind(TaskKind):
     # As many degraded outputs as can prove someone reliable: two of two, with five on a screen.
     fewest_pairs = 2
 
+    answer_noun = "rank"
+
+    def in_report(self, campaign: Campaign) -> str:
+        return f"were ranked: up to {campaign.outputs_per_screen} outputs of a segment from best to worst, with ties"
+
     def place_of(self, assignment: Assignment) -> Place:
         ranked = Rank.objects.filter(assignment=assignment)
         last = ranked.aggregate(last=Max("item__screen"))["last"]

@@ -9,7 +9,7 @@ from ..models import SCORE_MAX, SCORE_MIN, Assignment, Campaign, Participation, 
 from ..rating import desk
 from ..rating.forms import ScoreForm, read_answer
 from ..rating.saving import SavedRating, save_rating
-from ..task_facts import LOOK_SETTINGS, PRESENTATION_SETTINGS, TaskFacts
+from ..task_facts import LOOK_SETTINGS, PRESENTATION_SETTINGS, TaskFacts, facts_of
 from ..task_kinds import Judged, Sent, ShownItem, TaskKind, TextCounts
 
 if TYPE_CHECKING:
@@ -54,6 +54,16 @@ class RatingKind(TaskKind):
     template = "hits/rate.html"
     practice_template = "hits/practice.html"
     seconds_per_screen = 12
+
+    def in_report(self, campaign: Campaign) -> str:
+        return (
+            f"were rated by direct assessment: {self.shown_how(campaign)}, on a scale from 0 to 100, for "
+            f"{facts_of(campaign.task).criterion}"
+        )
+
+    def shown_how(self, campaign: Campaign) -> str:
+        """Say how translations were shown, for a report."""
+        return "one at a time"
 
     def screens(self, assignment: Assignment, *, first: int, last: int) -> list[ShownItem]:
         return desk.shown_items(assignment, first=first, last=last)

@@ -27,6 +27,9 @@ class SideBySideKind(RatingKind):
     # Three texts or so; the gray one is read once.
     seconds_per_screen = 30
 
+    def shown_how(self, campaign: Campaign) -> str:
+        return f"up to {campaign.outputs_per_screen} outputs of a segment side by side"
+
     def place_of(self, assignment: Assignment) -> Place:
         rated = Rating.objects.filter(assignment=assignment)
         last = rated.aggregate(last=Max("item__screen"))["last"]

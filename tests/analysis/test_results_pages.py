@@ -24,6 +24,7 @@ from da_platform.jobs.running import run_job, start_job
 from hits.campaigns.simulation import Behaviour, simulate_workers
 from hits.models import Assignment, Campaign, System, SystemOutput
 from hits.workers.trust import weigh_pending
+from tests.evaluations import make_gold_run
 from tests.factories import make_campaign, make_hits, make_translations
 from tests.people import client_of
 
@@ -353,3 +354,28 @@ def test_the_pdf_treats_names_as_text(campaign, run):
     assert answer.content.startswith(b"%PDF") and len(answer.content) > 20_000
     assert answer["Content-Disposition"].endswith('.pdf"')
     assert report_as_pdf(make_report(run))[:4] == b"%PDF"
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"task": "reference"}, "were rated by direct assessment: one at a time, on a scale"),
+        ({"task": "fluency"}, "from 0 to 100, for how fluent it is"),
+        (
+            {"task": "reference", "presentation": "document"},
+            "in their documents, up to 10 segments",
+        ),
+        ({"task": "source", "presentation": "side"}, "outputs of a segment side by side"),
+        (
+            {"task": "edit", "shows": "source"},
+            "were post-edited, one at a time, with as few changes",
+        ),
+        ({"task": "rank"}, "were ranked: up to 5 outputs of a segment from best to worst"),
+    ],
+)
+def test_the_report_says_what_workers_were_asked_to_do(fields, words):
+    campaign = make_campaign(**fields)
+    make_translations(campaign, n_segments=3)
+    collecting = make_report(make_gold_run(campaign)).methods[0]
+    assert words in collecting
+    assert ("scale" in collecting) == (fields["task"] not in ("edit", "rank"))
