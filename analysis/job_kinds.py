@@ -17,6 +17,7 @@ from . import job_outcomes as outcomes
 from .evaluation.access import visible_collections, visible_evaluations
 from .evaluation.mending import mended
 from .evaluation.stored_evaluations import (
+    UPLOAD,
     PooledChoice,
     UploadChoice,
     evaluate_again,
@@ -38,6 +39,7 @@ from .gold.presentation_effects import has_effects, measure_presentation
 from .gold.ranking import rank_systems
 from .gold.runs import build_gold
 from .models import Evaluation, Experiment, GoldRun, JudgementUpload, Metric, ScoreCollection
+from .post_editions import agreement
 from .ranking.results import NothingRanked, rank_by_judgements
 
 
@@ -74,6 +76,21 @@ def measure_agreement_job(job: Job, report: Report) -> dict[str, Any]:
     replicate = _second_campaign(job, "replicate")
     agreement = measure_agreement(job.campaign, replicate=replicate, progress=report.progress)
     return agreement.as_json()
+
+
+@job_kind(
+    agreement.KIND,
+    title="Measure agreement between editors",
+    outcome=outcomes.editor_agreement_measured,
+    needs_campaign=True,
+    needs=Level.RESEARCHER,
+)
+def measure_editor_agreement_job(job: Job, report: Report) -> dict[str, Any]:
+    """Compare the post-editions of outputs that several trusted editors have edited."""
+    from .post_editions.collected import agreement_of_editors
+
+    assert job.campaign is not None
+    return agreement_of_editors(job.campaign).as_json()
 
 
 def _second_campaign(job: Job, argument: str) -> Campaign | None:
@@ -234,16 +251,23 @@ def evaluate_collection_job(job: Job, report: Report) -> dict[str, Any]:
 def evaluate_pooled_job(job: Job, report: Report) -> dict[str, Any]:
     """Evaluate against pooled gold.
 
-    Arguments: `runs` (pairs of a campaign's code and the number of its run) and optionally
-    `uses` (z, raw), `metrics` (names) and `options`.
+    Arguments: `runs` (pairs of a campaign's code and the number of its run) with `uses` (z, raw), or `uploads` (for
+    each gold, pairs of a campaign's code and the code of its gold), or both; optionally `metrics` (names) and `options`.
     """
-    runs = tuple((str(code), int(number)) for code, number in job.arguments["runs"])
+    golds = []
+    if runs := job.arguments.get("runs"):
+        numbers = tuple((str(code), int(number)) for code, number in runs)
+        golds = [PooledChoice(numbers, use) for use in job.arguments.get("uses", ["z"])]
+    for pairs in job.arguments.get("uploads", []):
+        codes = tuple((str(code), str(upload)) for code, upload in pairs)
+        golds.append(PooledChoice(codes, UPLOAD))
+    wanted = {code for gold in golds for code, _ in gold.pooled}
     if job.started_by:
-        visible = campaigns_of(job.started_by).filter(code__in=[code for code, _ in runs])
-        if visible.count() != len(runs):
+        visible = campaigns_of(job.started_by).filter(code__in=wanted)
+        if visible.count() != len(wanted):
             raise JobRefused("Some of these campaigns do not exist, or you may not see them.")
     evaluation = evaluate_pooled(
-        golds=[PooledChoice(runs, use) for use in job.arguments.get("uses", ["z"])],
+        golds=golds,
         names=job.arguments.get("metrics"),
         options=options_from(job.arguments.get("options", {})),
         job=job,
@@ -356,18 +380,23 @@ def compute_metrics_job(job: Job, report: Report) -> dict[str, Any]:
     needs=Level.RESEARCHER,
 )
 def compute_targeted_job(job: Job, report: Report) -> dict[str, Any]:
-    """Compute human-targeted metrics from the campaign's post-editions.
+    """Compute human-targeted metrics from post-editions collected in the campaign, or in another one.
 
-    Optional arguments: `names`, `use` (metric or gold), `tokenise`, `ignore_case`, `cap` and
-    `as_edited`.
+    Optional arguments: `names`, `use` (metric or gold), `tokenise`, `ignore_case`, `cap`, `as_edited`, `partial` and
+    `post_editions_of` (the code of a campaign).
     """
     from .post_editions.measures import compute_targeted
 
     assert job.campaign is not None
+    arguments = dict(job.arguments)
+    arguments["post_editions_of"] = _second_campaign(job, "post_editions_of")
     stored = compute_targeted(
-        campaign=job.campaign, actor=job.started_by, progress=report.progress, **job.arguments
+        campaign=job.campaign, actor=job.started_by, progress=report.progress, **arguments
     )
-    return {"stored": list(dict.fromkeys(row.name for row in stored))}
+    return {
+        "stored": list(dict.fromkeys(row.name for row in stored)),
+        "n_scores": {row.name: row.n_scores for row in stored if row.level == Metric.Level.SEGMENT},
+    }
 
 
 @job_kind("export", title="Export a table", outcome=outcomes.exported, needs_campaign=True)

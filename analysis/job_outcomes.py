@@ -59,6 +59,12 @@ def agreement_measured(job: Job, result: Result) -> Outcome:
     return Outcome(sentence, (_page("View results", "campaign_results", job),))
 
 
+def editor_agreement_measured(job: Job, result: Result) -> Outcome:
+    from .post_editions.agreement import in_words
+
+    return Outcome(in_words(result), (_page("View post-editions", "post_editions", job),))
+
+
 def presentation_measured(job: Job, result: Result) -> Outcome:
     names = {"screens": "on a screen", "documents": "in a document"}
     sentences = [
@@ -136,7 +142,9 @@ def metrics_computed(job: Job, result: Result) -> Outcome:
 
 
 def targeted_computed(job: Job, result: Result) -> Outcome:
-    sentence = f"Scores of {listed(result['stored'])} are stored."
+    counts = result.get("n_scores", {})
+    names = [f"{name} ({counts[name]:,})" if name in counts else name for name in result["stored"]]
+    sentence = f"Scores of outputs are stored: {listed(names)}."
     links = (
         _page("View metrics and gold", "campaign_metrics", job),
         _page("Evaluate", "campaign_evaluate", job),

@@ -104,6 +104,11 @@ urlpatterns = [
         name="check_post_editions",
     ),
     path(
+        "campaigns/<uuid:code>/post-editions/agreement/",
+        post_editions.measure_editor_agreement,
+        name="measure_editor_agreement",
+    ),
+    path(
         "campaigns/<uuid:code>/own-references/",
         post_editions.own_references,
         name="own_references",

@@ -24,6 +24,7 @@ from analysis.scores.score_tables import ScoreTable
 from analysis.scores.storing import ScoreSource, store_scores
 from analysis.stats.judgements import Rankings
 from analysis.stats.presentation import place_effect
+from analysis.stats.roles import Role
 from da_platform.jobs.models import Job
 from da_platform.jobs.running import run_job, start_job
 from hits.campaigns.building import build_hits
@@ -44,6 +45,7 @@ from hits.models import (
     Payment,
     PaymentRun,
     PayRule,
+    PostEdition,
     Submission,
     Worker,
 )
@@ -159,6 +161,7 @@ def make_plenty(n: int, *, admin: User, superuser: User) -> Plenty:
         CampaignDraft.objects.create(owner=superuser, basics=BASICS)
     _add_ranking(campaign)
     _add_effects(campaign)
+    _add_post_editions(campaign, n)
     _add_results(campaign, n)
     _add_jobs(campaign, admin, n)
     for number in range(n):
@@ -277,6 +280,17 @@ def _add_effects(campaign: Campaign) -> None:
         finished_at=timezone.now(),
         result=facts | nothing,
     )
+
+
+def _add_post_editions(campaign: Campaign, n: int) -> None:
+    """Post-editions of n items, and what is known of how well their editors agree."""
+    assignment = Assignment.objects.counted().filter(hit__campaign=campaign).earliest("pk")
+    items = assignment.hit.items.filter(role=Role.GENUINE).order_by("position")[:n]
+    PostEdition.objects.bulk_create(
+        PostEdition(assignment=assignment, item=item, text="Edited.", received_at=timezone.now())
+        for item in items
+    )
+    run_job(start_job(kind="measure_editor_agreement", campaign=campaign).pk)
 
 
 def _add_results(campaign: Campaign, n: int) -> None:

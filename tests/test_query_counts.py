@@ -48,6 +48,7 @@ LISTS = {
     "person": 10,
     "api_tokens": 6,
     "campaign_results": 16,
+    "post_editions": 20,
     "campaign_segments": 10,
     "campaign_documents": 10,
     "campaign_report": 20,
@@ -55,7 +56,7 @@ LISTS = {
     "campaign_evaluate": 10,
     "evaluations": 10,
     "experiments": 6,
-    "evaluate_pooled": 6,
+    "evaluate_pooled": 8,
     "evaluations_across": 8,
     "evaluation_contrast": 24,
     "import_report": 12,
@@ -66,7 +67,7 @@ LISTS = {
 }
 # Pages about one thing. Their queries must not grow either.
 NOT_LISTS = {
-    "campaign_ranking", "presentation_effects", "campaign_looks", "ranking_report", "plan_campaign", "import_collection", "post_editions", "own_references", "draft_basics", "draft_files", "campaign_overview", "campaign_live", "campaign_settings",
+    "campaign_ranking", "presentation_effects", "campaign_looks", "ranking_report", "plan_campaign", "import_collection", "own_references", "draft_basics", "draft_files", "campaign_overview", "campaign_live", "campaign_settings",
     "campaign_instructions", "campaign_worker_texts", "campaign_questionnaire", "campaign_cost", "pay_assignment", "preview_landing",
     "preview_privacy", "preview_questions", "preview_instructions", "preview_practice", "preview_check", "preview_item",
     "preview_finish", "preview_done", "new_collection", "new_experiment", "experiment", "job", "health", "password_change",

@@ -126,7 +126,10 @@ class ContrastIn(Schema):
 
 
 class ContradictionOut(Schema):
-    """A translation that is better than average by one score and worse by the other, with single ratings."""
+    """A translation that is better than average by one score and worse by the other, with single ratings.
+
+    `own_ratings` are those against `own_reference`, in another campaign.
+    """
 
     system: str
     segment: str
@@ -139,6 +142,8 @@ class ContradictionOut(Schema):
     output: str
     post_edition: str
     ratings: list[int]
+    own_reference: str
+    own_ratings: list[int]
 
 
 class ContrastOut(Schema):

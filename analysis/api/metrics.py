@@ -22,7 +22,7 @@ from hits.api.field_types import Input, Name
 from hits.api.jobs import JobOut
 from hits.api.validation import refuse_unknown_fields
 from hits.models import Campaign
-from hits.people.access import Level, campaign_for, user_of
+from hits.people.access import Level, campaign_for, campaigns_of, user_of
 
 from ..evaluation.uploading import (
     GoldReading,
@@ -132,7 +132,7 @@ class ComputeIn(Input):
 class PostEditionsIn(Input):
     """What to compute from post-editions: scores of metrics, or gold.
 
-    Metrics need a post-edition of every output. By default, as at WMT's quality estimation tasks, case is ignored
+    Metrics need a post-edition of every output, unless they may be `partial`. By default, as at WMT's quality estimation tasks, case is ignored
     and error rates above 1 count as 1. Those of the campaign that somebody else has checked are used as the checker
     left them, unless `as_edited` is true.
     """
@@ -143,6 +143,13 @@ class PostEditionsIn(Input):
     ignore_case: bool = True
     cap: bool = True
     as_edited: bool = False
+    partial: bool = False
+
+
+class CollectedIn(PostEditionsIn):
+    """`post_editions_of` is the campaign whose post-editions are used, of outputs with the same system, segment and text."""
+
+    post_editions_of: UUID | None = None
 
 
 class GoldUploadOut(Schema):
@@ -270,12 +277,16 @@ def add_post_editions(
 
 
 @router.post("/{uuid:code}/metrics/compute-targeted", response={202: JobOut}, auth=Needs(Scope.RUN))
-def compute_targeted(request: HttpRequest, code: UUID, body: PostEditionsIn) -> Status[Job]:
-    """Start a job that computes human-targeted metrics from the post-editions collected in the campaign."""
+def compute_targeted(request: HttpRequest, code: UUID, body: CollectedIn) -> Status[Job]:
+    """Start a job that computes human-targeted metrics from the post-editions collected in the campaign, or in another one."""
+    campaign = _campaign(request, code)
+    if body.post_editions_of:
+        get_object_or_404(campaigns_of(request.user), code=body.post_editions_of)
+    arguments = body.model_dump(exclude_none=True, mode="json")
     job = start_job(
         kind="compute_targeted",
-        campaign=_campaign(request, code),
-        arguments=body.model_dump(exclude_none=True) | {"names": list(dict.fromkeys(body.names))},
+        campaign=campaign,
+        arguments=arguments | {"names": list(dict.fromkeys(body.names))},
         started_by=user_of(request),
     )
     return Status(202, job)

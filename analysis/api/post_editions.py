@@ -1,21 +1,29 @@
 """API: import post-editions, have them checked, and rate outputs against references of their own."""
 
-from typing import Annotated, Literal
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 from ninja import File, Form, Router, Schema, Status
 from ninja.files import UploadedFile
+from ninja.pagination import paginate
 
+from da_platform.jobs.models import Job
+from da_platform.jobs.running import start_job
 from hits.api.auth import Needs, Scope
 from hits.api.field_types import Input, Line, Name
+from hits.api.jobs import JobOut
 from hits.api.validation import refuse_unknown_fields
 from hits.models import Campaign
 from hits.people.access import Level, campaign_for, campaigns_of, user_of
+from hits.post_editing.arrays import edited_outputs, edits_of
 
 from ..evaluation.uploading import raw_files
 from ..models import GoldUpload
+from ..post_editions.agreement import KIND, latest_agreement_of_editors
 from .metrics import GoldUploadOut
 
 router = Router(tags=["Post-editions"])
@@ -53,10 +61,14 @@ class CheckOut(Schema):
 
 
 class OwnReferencesIn(Input):
-    """The name of the new campaign; and, without a file, the campaign whose post-editions are its references."""
+    """The name of the new campaign; and, without a file, the campaign whose post-editions are its references.
+
+    Post-editions whose editors saw the reference are refused, unless `even_from_reference` is true.
+    """
 
     name: Name
     post_editions_of: UUID | None = None
+    even_from_reference: bool = False
 
 
 class RatedAgainstOut(Schema):
@@ -71,6 +83,101 @@ class BringBackIn(Input):
     """A campaign that rated each of this one's outputs against its own reference."""
 
     rated: UUID
+
+
+class PostEditionOut(Schema):
+    """A post-edition in a HIT that counts, of an output and not of a hidden item, with what it says about the output.
+
+    `text` is what the editor wrote, and `checked_text` what another worker made of it, if one did; then the measures
+    are those of that text. `pet` is the time of editing in seconds, and `per` that time per word of the output. Gold is
+    made from those with `is_trusted`.
+    """
+
+    segment: str
+    document: str
+    systems: list[str]
+    editor: UUID
+    is_trusted: bool
+    output: str
+    text: str
+    checked_text: str | None
+    pet: float | None
+    per: float | None
+    hter: float
+    hbleu: float
+    hwer: float
+    hper: float
+    hcder: float
+
+
+class EditorAgreementOut(Schema):
+    """How far apart two trusted editors of an output are: HTER of each text against the other, mean over both ways and all pairs."""
+
+    job: UUID
+    measured_at: datetime
+    n_pairs: int
+    n_outputs: int
+    n_editors: int
+    mean: float | None
+    share_equal: float | None
+    signature: str
+
+
+class _MeasuredPage(Sequence[dict[str, Any]]):
+    """The post-editions of a campaign, of which only those on a page are loaded and measured."""
+
+    def __init__(self, campaign: Campaign) -> None:
+        self._campaign, self._edits = campaign, edits_of(campaign)
+
+    def __len__(self) -> int:
+        return self._edits.count()
+
+    def __getitem__(self, places: Any) -> Any:
+        from ..post_editions.collected import rows_of
+
+        rows = rows_of(self._campaign, edited_outputs(self._campaign, list(self._edits[places])))
+        return [_post_edition(row) for row in rows]
+
+
+def _post_edition(row: Any) -> dict[str, Any]:
+    edit, measured = row.edit, row.measured
+    return {
+        "segment": edit.segment,
+        "document": edit.document,
+        "systems": list(edit.systems),
+        "editor": edit.worker_code,
+        "is_trusted": edit.is_trusted,
+        "output": edit.shown,
+        "text": edit.text,
+        "checked_text": None if edit.check is None else edit.check.text,
+        "pet": measured.seconds,
+        "per": measured.seconds_per_word,
+    } | {name.lower(): score for name, score in measured.scores.items()}
+
+
+@router.get("/{uuid:code}/post-editions", response=list[PostEditionOut], auth=Needs(Scope.READ))
+@paginate
+def list_post_editions(request: HttpRequest, code: UUID) -> Sequence[dict[str, Any]]:
+    """List the post-editions of a campaign's outputs, by segment and editor."""
+    return _MeasuredPage(campaign_for(request.user, code, Level.RESEARCHER))
+
+
+@router.post("/{uuid:code}/post-editions/agreement", response={202: JobOut}, auth=Needs(Scope.RUN))
+def measure_editor_agreement(request: HttpRequest, code: UUID) -> Status[Job]:
+    """Start a job that measures how well editors of the same output agree."""
+    campaign = campaign_for(request.user, code, Level.RESEARCHER)
+    return Status(202, start_job(kind=KIND, campaign=campaign, started_by=user_of(request)))
+
+
+@router.get(
+    "/{uuid:code}/post-editions/agreement", response=EditorAgreementOut, auth=Needs(Scope.READ)
+)
+def get_editor_agreement(request: HttpRequest, code: UUID) -> dict[str, Any]:
+    """Return the latest measurement of agreement between editors, or 404 if there is none."""
+    job = latest_agreement_of_editors(campaign_for(request.user, code, Level.RESEARCHER))
+    if job is None:
+        raise Http404("Agreement between editors has not been measured yet.")
+    return {"job": job.code, "measured_at": job.finished_at} | (job.result or {})
 
 
 @router.post("/{uuid:code}/post-editions", response={201: ImportedOut}, auth=Needs(Scope.RUN))
@@ -138,6 +245,7 @@ def rate_against(
         name=form.name,
         references=None if file is None else raw_files([file])[0],
         post_editions_of=_visible(request, edited_in) if edited_in else None,
+        even_from_reference=form.even_from_reference,
         actor=user_of(request),
     )
     facts = {

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..scores.score_tables import Alignment, GoldTable, ScoreTable, align
+from ..scores.score_tables import Alignment, GoldTable, Key, ScoreTable, align
 from .results import GroupedBy, Options
 
 Floats = NDArray[np.float64]
@@ -17,10 +17,14 @@ LENGTH_BANDS = 4
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """Segment lengths in words, or in characters for languages without spaces."""
+    """Segment lengths in words, or in characters for languages without spaces.
+
+    `output_words` are the words of each system's output of a segment, where the outputs are known.
+    """
 
     lengths: Mapping[str, int]
     unit: str
+    output_words: Mapping[Key, int] | None = None
 
 
 def lengths_of(texts: Mapping[str, str]) -> Texts:

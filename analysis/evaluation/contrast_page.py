@@ -2,14 +2,16 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from django.db.models import QuerySet
 
 from da_platform.plots.rendering import Picture, to_csv
 from hits.models import Assignment, Campaign, Rating, SystemOutput
 
-from ..models import Evaluation, GoldUpload
+from ..models import Evaluation, GoldRun, GoldUpload
 from ..plots.quadrants import quadrants
-from ..scores.score_tables import Key, shown
+from ..scores.score_tables import Key, segment_of_output, shown
 from ..stats.roles import SCORED_ROLES
 from .contrasts import Pairs, chosen_pairs
 from .results import Contradiction, Contrast, EvaluationResult
@@ -27,18 +29,25 @@ COLUMNS = (
     "output",
     "post_edition",
     "ratings",
+    "own_reference",
+    "own_ratings",
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """What is known of one translation. `ratings` are single ratings by trusted workers, from 0 to 100."""
+    """What is known of one translation. `ratings` are single ratings by trusted workers, from 0 to 100.
+
+    `own_ratings` are those against `own_reference`, in another campaign whose gold was brought back.
+    """
 
     source: str = ""
     reference: str = ""
     output: str = ""
     post_edition: str = ""
     ratings: tuple[int, ...] = ()
+    own_reference: str = ""
+    own_ratings: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +63,8 @@ class ShownContradiction:
             *(row.system, row.segment, row.first, row.second, row.first_z, row.second_z),
             *(texts.source, texts.reference, texts.output, texts.post_edition),
             " ".join(map(str, texts.ratings)),
+            texts.own_reference,
+            " ".join(map(str, texts.own_ratings)),
         )
 
 
@@ -93,15 +104,23 @@ def with_texts(
     """Add texts and single ratings, which only campaigns have."""
     keys = [(row.system, row.segment) for row in contradictions]
     is_segment = result_of(evaluation).options.level == "segment"
-    texts = texts_of(evaluation.campaign, keys) if evaluation.campaign and is_segment else {}
+    texts: dict[Key, Texts] = {}
+    if evaluation.campaign and is_segment:
+        uploads = [facts["upload"] for facts in evaluation.golds if "upload" in facts]
+        texts = texts_of(evaluation.campaign, keys, uploads)
     return [
         ShownContradiction(row, texts.get(key, Texts()))
         for row, key in zip(contradictions, keys, strict=True)
     ]
 
 
-def texts_of(campaign: Campaign, keys: Iterable[Key]) -> dict[Key, Texts]:
-    """Return the texts of some outputs, their post-editions and the ratings they got."""
+def texts_of(
+    campaign: Campaign, keys: Iterable[Key], uploads: Sequence[str] = ()
+) -> dict[Key, Texts]:
+    """Return the texts of some outputs, their post-editions and the ratings they got.
+
+    `uploads` are codes of gold: those that were brought back from other campaigns have own references and ratings.
+    """
     wanted = set(keys)
     outputs = {
         (output.system.name, output.segment.name): output
@@ -112,6 +131,7 @@ def texts_of(campaign: Campaign, keys: Iterable[Key]) -> dict[Key, Texts]:
     outputs = {key: output for key, output in outputs.items() if key in wanted}
     ratings = _ratings(campaign, {output.translation_id for output in outputs.values()})
     edited = _post_editions(campaign, wanted)
+    own = _own_references(campaign, wanted, uploads)
     return {
         key: Texts(
             source=output.segment.source,
@@ -119,6 +139,8 @@ def texts_of(campaign: Campaign, keys: Iterable[Key]) -> dict[Key, Texts]:
             output=str(output),
             post_edition=edited.get(key, ""),
             ratings=tuple(ratings[output.translation_id]),
+            own_reference=own.references.get(key, ""),
+            own_ratings=own.ratings.get(key, ()),
         )
         for key, output in outputs.items()
     }
@@ -147,16 +169,54 @@ def _ratings(campaign: Campaign, translations: set[int]) -> Mapping[int, list[in
 def _post_editions(campaign: Campaign, keys: set[Key]) -> dict[Key, str]:
     """Return the post-editions stored with gold computed from them, the latest if there are several."""
     texts: dict[Key, str] = {}
-    for upload in GoldUpload.objects.filter(campaign=campaign, table__has_key="text").order_by(
-        "pk"
-    ):
-        table = upload.table
-        for key, text in zip(
-            zip(table["system"], table["segment"], strict=True), table["text"], strict=True
-        ):
-            if key in keys:
-                texts[key] = text
+    for upload in _with_texts(campaign).exclude(kind=GoldUpload.Kind.DA):
+        texts |= _texts_in(upload, keys)
     return texts
+
+
+@dataclass(frozen=True, slots=True)
+class _Own:
+    """The references that outputs have of their own, and the ratings against them."""
+
+    references: dict[Key, str] = field(default_factory=dict)
+    ratings: dict[Key, tuple[int, ...]] = field(default_factory=dict)
+
+
+def _own_references(campaign: Campaign, keys: set[Key], uploads: Sequence[str]) -> _Own:
+    """Return what is stored with gold brought back from other campaigns, the latest if there are several."""
+    own = _Own()
+    for upload in _with_texts(campaign).filter(kind=GoldUpload.Kind.DA, code__in=uploads):
+        own.references.update(_texts_in(upload, keys))
+        # Gold brought back by an earlier version does not say from which run.
+        run = GoldRun.objects.filter(code=upload.table.get("run")).select_related("campaign")
+        if rated := run.first():
+            own.ratings.update(_ratings_against_own(rated.campaign, keys))
+    return own
+
+
+def _ratings_against_own(rated: Campaign, keys: set[Key]) -> dict[Key, tuple[int, ...]]:
+    names = {(key[0], segment_of_output(key)): key for key in keys}
+    outputs = SystemOutput.objects.filter(
+        system__campaign=rated, segment__name__in={segment for _, segment in names}
+    )
+    rows = outputs.values_list("system__name", "segment__name", "translation_id")
+    translations = {
+        names[system, segment]: translation
+        for system, segment, translation in rows
+        if (system, segment) in names
+    }
+    ratings = _ratings(rated, set(translations.values()))
+    return {key: tuple(ratings[translation]) for key, translation in translations.items()}
+
+
+def _with_texts(campaign: Campaign) -> QuerySet[GoldUpload]:
+    return GoldUpload.objects.filter(campaign=campaign, table__has_key="text").order_by("pk")
+
+
+def _texts_in(upload: GoldUpload, keys: set[Key]) -> dict[Key, str]:
+    table = upload.table
+    stored = zip(zip(table["system"], table["segment"], strict=True), table["text"], strict=True)
+    return {key: text for key, text in stored if key in keys}
 
 
 def contradictions_csv(contrasted: Contrast, rows: Sequence[ShownContradiction]) -> bytes:

@@ -1,6 +1,7 @@
 """Forms for uploading scores and gold, confirming directions and starting evaluations."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django import forms
@@ -149,64 +150,6 @@ class ComputeForm(forms.Form):
         """The arguments of the job."""
         tokenise = self.cleaned_data["tokenise"]
         return {"names": self.cleaned_data["names"]} | ({"tokenise": tokenise} if tokenise else {})
-
-
-class PostEditionsForm(forms.Form):
-    """A file of post-editions, and what is computed from it."""
-
-    prefix = "edited"
-
-    upload = forms.FileField(
-        required=False,
-        label="Post-editions",
-        help_text="Leave it empty to use those that trusted editors made in this campaign. Otherwise a table (TSV, CSV or JSONL) with the columns system, segment and post_edition. With a column "
-        "editor, an output may have several; with a column seconds, times are stored too.",
-    )
-    use = forms.ChoiceField(
-        choices=[
-            ("gold", "Gold: metrics are evaluated against it"),
-            ("metric", "Metrics: they are evaluated, and need a post-edition of every output"),
-        ],
-        initial="gold",
-        widget=forms.RadioSelect,
-        label="Use the scores as",
-    )
-    names = forms.MultipleChoiceField(
-        choices=[(name, f"H{name}") for name in METRIC_NAMES],
-        initial=["TER"],
-        widget=forms.CheckboxSelectMultiple,
-        label="Human-targeted metrics",
-    )
-    tokenise = forms.ChoiceField(
-        choices=[("", "By language"), *((name, name) for name in TOKENISERS)],
-        required=False,
-        label="Tokeniser",
-    )
-    ignore_case = forms.BooleanField(required=False, initial=True, label="Ignore case")
-    cap = forms.BooleanField(
-        required=False,
-        initial=True,
-        label="Count error rates above 1 as 1",
-        help_text="Both are usual at WMT's quality estimation tasks.",
-    )
-    as_edited = forms.BooleanField(
-        required=False,
-        label="As their editors left them",
-        help_text="Otherwise, post-editions that were checked are used as the checker left them.",
-    )
-
-    @property
-    def arguments(self) -> dict[str, Any]:
-        """The arguments of `compute_targeted` besides the campaign and the file."""
-        chosen = self.cleaned_data
-        return {
-            "names": chosen["names"],
-            "use": chosen["use"],
-            "tokenise": chosen["tokenise"] or None,
-            "ignore_case": chosen["ignore_case"],
-            "cap": chosen["cap"],
-            "as_edited": chosen["as_edited"],
-        }
 
 
 class CollectionForm(forms.Form):
@@ -428,31 +371,50 @@ class EvaluateForm(OptionsForm):
         _offer(self.fields["metrics"], labels, list(labels))
 
 
+@dataclass(frozen=True, slots=True)
+class PoolOffer:
+    """What can be pooled: labels of campaigns by code and of golds by form value, and the campaigns that have each gold."""
+
+    campaigns: Mapping[str, str]
+    uses: Mapping[str, str]
+    having: Mapping[str, Container[str]]
+
+
 class PoolForm(OptionsForm):
-    """Choose campaigns whose latest gold is pooled."""
+    """Choose campaigns whose gold is pooled, and which gold: the latest from ratings, or gold of the same name."""
 
     campaigns = forms.MultipleChoiceField(
         widget=forms.CheckboxSelectMultiple,
         label="Campaigns",
-        help_text="The latest gold of each is pooled without rescaling.",
+        help_text="Their gold is pooled without rescaling: from ratings, the latest of each.",
         error_messages={"required": "Choose at least two campaigns."},
     )
     uses = forms.MultipleChoiceField(
-        choices=[("z", "Standardised scores (z)"), ("raw", "Raw scores, 0 to 100")],
-        initial=["z"],
         widget=forms.CheckboxSelectMultiple,
-        label="Scores",
+        label="Gold",
+        error_messages={"required": "Choose at least one gold."},
     )
 
-    def __init__(self, *args: Any, campaigns: Mapping[str, str], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, offered: PoolOffer, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        _offer(self.fields["campaigns"], campaigns, ())
+        self.offered = offered
+        _offer(self.fields["campaigns"], offered.campaigns, ())
+        _offer(self.fields["uses"], offered.uses, list(offered.uses)[:1])
 
     def clean_campaigns(self) -> list[str]:
         chosen: list[str] = list(dict.fromkeys(self.cleaned_data["campaigns"]))
         if len(chosen) < 2:
             raise ValidationError("Choose at least two campaigns.")
         return chosen
+
+    def clean(self) -> dict[str, Any] | None:
+        for use in self.cleaned_data.get("uses", []):
+            having = self.offered.having[use]
+            for code in self.cleaned_data.get("campaigns", []):
+                if code not in having:
+                    name, gold = self.offered.campaigns[code], self.offered.uses[use]
+                    self.add_error("uses", f"{name} has no such gold: {gold}.")
+        return super().clean()
 
 
 def _offer(field: forms.Field, choices: Mapping[str, str], initial: Sequence[str]) -> None:

@@ -1,6 +1,7 @@
 """Change the arguments of a refused evaluation so that its problems do not come back."""
 
 from collections.abc import Collection, Sequence
+from itertools import chain
 from typing import Any
 
 from django.db.models import QuerySet
@@ -41,8 +42,9 @@ def mended(job: Job, fixes: Sequence[Fix]) -> dict[str, Any]:
 
 def _remaining_metrics(job: Job, names: Collection[str]) -> list[str]:
     """Return the metrics of a job without some: codes, or names if campaigns are pooled."""
-    if runs := job.arguments.get("runs"):
-        metrics = Metric.objects.filter(campaign__code__in=[code for code, _ in runs])
+    pooled = [*job.arguments.get("runs", []), *chain(*job.arguments.get("uploads", []))]
+    if pooled:
+        metrics = Metric.objects.filter(campaign__code__in={code for code, _ in pooled})
         remaining = _chosen(metrics, job, "name").exclude(name__in=names)
         kept = sorted(set(remaining.values_list("name", flat=True)))
     else:

@@ -29,6 +29,7 @@ from .results import (
     Options,
 )
 from .stored_inputs import (
+    UPLOAD,
     EvaluationRefused,
     GoldChoice,
     PooledChoice,
@@ -41,6 +42,7 @@ from .stored_inputs import (
 )
 
 __all__ = [
+    "UPLOAD",
     "EvaluationRefused",
     "GoldChoice",
     "PooledChoice",
@@ -224,11 +226,11 @@ def evaluate_again(evaluation: Evaluation, progress: Progress = _no_progress) ->
     EvaluationRefused
         If metrics or gold have been replaced since.
     """
-    evaluated = _evaluate(
-        load_sources(evaluation, list(evaluation.metrics.all())),
-        options_from(evaluation.options),
-        progress,
+    options = options_from(evaluation.options)
+    sources = load_sources(
+        evaluation, list(evaluation.metrics.all()), counts_words=options.per_word
     )
+    evaluated = _evaluate(sources, options, progress)
     if _digest(evaluated.result) != evaluation.input_digest:
         raise EvaluationRefused(f"{_INPUTS_CHANGED} Start a new evaluation.")
     return evaluated
@@ -253,8 +255,8 @@ def rows_of(evaluation: Evaluation, gold: str, metrics: Sequence[str]) -> Rows:
         If the gold or a metric has been replaced since.
     """
     chosen = evaluation.metrics.at_level("segment").filter(name__in=metrics)
-    sources = load_sources(evaluation, list(chosen))
     options = options_from(evaluation.options)
+    sources = load_sources(evaluation, list(chosen), counts_words=options.per_word)
     tables = [
         table for table in sources.tables if table.name in metrics and table.gold in ("", gold)
     ]
@@ -336,7 +338,8 @@ def _evaluate_and_store(
     if evaluation.job and (stored := Evaluation.objects.filter(job=evaluation.job).first()):
         return stored
     options = options or Options()
-    result = _evaluate(load_sources(evaluation, metrics), options, progress).result
+    sources = load_sources(evaluation, metrics, counts_words=options.per_word)
+    result = _evaluate(sources, options, progress).result
     evaluation.options = asdict(options)
     evaluation.input_digest = _digest(result)
     evaluation.signature = result.signature

@@ -8,18 +8,26 @@ from typing import Any
 from django.core.exceptions import ValidationError
 
 from da_platform.exceptions import PlatformError
-from hits.models import Campaign
+from hits.models import Campaign, SystemOutput
 
 from ..models import Evaluation, GoldRun, GoldUpload, Metric
-from ..scores.gold_tables import POOLING_SEPARATOR, campaign_gold, pool_gold, pool_scores
+from ..scores.gold_tables import (
+    POOLING_SEPARATOR,
+    campaign_gold,
+    pool_gold,
+    pool_scores,
+    prefixed,
+)
 from ..scores.human_rows import human_ceiling
-from ..scores.score_tables import GoldTable, ScoreTable
+from ..scores.score_tables import GoldTable, Key, ScoreTable
 from ..scores.storing import stored_tables
 from .aligned_rows import Texts, lengths_of
 from .results import JudgementTable
 from .uploading import uploaded_gold, uploaded_judgements, uploaded_texts
 
 USES = ("z", "raw")
+# Of pooled gold that does not come from ratings.
+UPLOAD = "upload"
 
 
 class EvaluationRefused(PlatformError):
@@ -47,9 +55,12 @@ class UploadChoice:
 
 @dataclass(frozen=True, slots=True)
 class PooledChoice:
-    """Pooled gold: the code of each campaign with the number of its gold run."""
+    """Pooled gold: the code of each campaign with the number of its gold run.
 
-    pooled: tuple[tuple[str, int], ...]
+    With the use `upload`, uploaded or computed gold of the campaigns, such as HTER, by its code.
+    """
+
+    pooled: tuple[tuple[str, int | str], ...]
     use: str = "z"
 
 
@@ -94,7 +105,9 @@ def choice_as_json(choice: Choice) -> dict[str, Any]:
     return facts
 
 
-def load_sources(evaluation: Evaluation, metrics: Sequence[Metric]) -> Sources:
+def load_sources(
+    evaluation: Evaluation, metrics: Sequence[Metric], *, counts_words: bool = False
+) -> Sources:
     """Load the scores and gold of an evaluation, which need not be stored yet.
 
     Parameters
@@ -102,6 +115,8 @@ def load_sources(evaluation: Evaluation, metrics: Sequence[Metric]) -> Sources:
     evaluation : Evaluation
     metrics : sequence of Metric
         Of its campaign, its collection, or all pooled campaigns.
+    counts_words : bool
+        Also count the words of every output, where outputs are known.
 
     Returns
     -------
@@ -113,6 +128,8 @@ def load_sources(evaluation: Evaluation, metrics: Sequence[Metric]) -> Sources:
         If some gold does not exist.
     """
     sources = _sources(evaluation, metrics)
+    if counts_words:
+        sources = _with_output_words(evaluation, sources)
     if upload := evaluation.judgements:
         return replace(sources, judgements=uploaded_judgements(upload))
     return sources
@@ -205,6 +222,35 @@ def _texts_by_segment(campaign: Campaign) -> dict[str, str]:
     return {name: source or reference for name, source, reference in rows}
 
 
+def _with_output_words(evaluation: Evaluation, sources: Sources) -> Sources:
+    """Count the words of the outputs of a campaign, or of all pooled ones; a collection has none."""
+    if campaign := evaluation.campaign:
+        counts = _output_words(campaign)
+    elif choices := [each for each in choices_of(evaluation) if isinstance(each, PooledChoice)]:
+        campaigns = campaigns_coded([code for code, _ in choices[0].pooled])
+        counts = {
+            prefixed(name, key): n_words
+            for name, pooled in zip(pooling_names(campaigns), campaigns, strict=True)
+            for key, n_words in _output_words(pooled).items()
+        }
+    else:
+        return sources
+    texts = sources.texts or Texts({}, "words")
+    return replace(sources, texts=replace(texts, output_words=counts))
+
+
+def _output_words(campaign: Campaign) -> dict[Key, int]:
+    # sacreBLEU is slow to import, and only evaluations of times need it.
+    from ..metrics.catalogue import tokeniser_for, word_counter
+
+    n_words = word_counter(tokeniser_for(campaign.target_language))
+    outputs = SystemOutput.objects.filter(system__campaign=campaign)
+    return {
+        (output.system.name, output.segment.name): n_words(str(output))
+        for output in outputs.select_related("system", "segment", "translation")
+    }
+
+
 # Pooled ---------------------------------------------------------------------------------------
 
 
@@ -214,14 +260,13 @@ def _pooled(choices: Sequence[Choice], metrics: Sequence[Metric]) -> Sources:
         assert isinstance(choice, PooledChoice)
         campaigns = campaigns_coded([code for code, _ in choice.pooled])
         names = pooling_names(campaigns)
-        runs = [
-            run_numbered(campaign, number)
-            for campaign, (_, number) in zip(campaigns, choice.pooled, strict=True)
+        parts = [
+            _part(campaign, source, choice.use)
+            for campaign, (_, source) in zip(campaigns, choice.pooled, strict=True)
         ]
-        pooled = pool_gold([_run_gold(run, choice.use) for run in runs], names=names)
-        name = "pooled gold" if choice.use == "z" else "pooled gold, raw"
-        digest = joined_digest([run.input_digest for run in runs])
-        golds.append(replace(pooled, name=name, sha256=digest))
+        digest = joined_digest([part.sha256 for part in parts])
+        name = _pooled_name(choice.use, parts)
+        golds.append(replace(pool_gold(parts, names=names), name=name, sha256=digest))
     tables = _pooled_tables(campaigns, names, metrics)
     texts = {
         f"{name}{POOLING_SEPARATOR}{segment}": text
@@ -229,6 +274,20 @@ def _pooled(choices: Sequence[Choice], metrics: Sequence[Metric]) -> Sources:
         for segment, text in _texts_by_segment(campaign).items()
     }
     return Sources(tables, golds, _measured(texts) if texts else None)
+
+
+def _part(campaign: Campaign, source: int | str, use: str) -> GoldTable:
+    """Return the gold of one of several campaigns."""
+    if use == UPLOAD:
+        return _gold(campaign, UploadChoice(str(source)))
+    run = run_numbered(campaign, int(source))
+    return replace(_run_gold(run, use), sha256=run.input_digest)
+
+
+def _pooled_name(use: str, parts: Sequence[GoldTable]) -> str:
+    if use == UPLOAD:
+        return " + ".join(dict.fromkeys(part.name for part in parts))
+    return "pooled gold" if use == "z" else "pooled gold, raw"
 
 
 def _pooled_tables(

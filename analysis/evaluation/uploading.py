@@ -17,7 +17,7 @@ from da_platform.numbers import known_list
 from hits.models import Campaign
 from hits.people.audit import record
 
-from ..models import GoldUpload, JudgementUpload, Metric
+from ..models import GoldRun, GoldUpload, JudgementUpload, Metric
 from ..scores.errors import ScoresRefused, refuse_if_any
 from ..scores.gold_tables import read_gold
 from ..scores.raw_files import MAX_FILE_BYTES, RawFile
@@ -222,10 +222,11 @@ def store_gold_table(
     home: Home,
     file_name: str,
     texts: Sequence[str] | None = None,
+    run: GoldRun | None = None,
     replace: bool = False,
     uploaded_by: User | None = None,
 ) -> GoldUpload:
-    """Store gold that was computed from a file.
+    """Store gold that was computed, from a file or from another campaign.
 
     Parameters
     ----------
@@ -233,7 +234,9 @@ def store_gold_table(
     home : Campaign or ScoreCollection
     file_name : str
     texts : sequence of str, optional
-        A text to show next to each score, such as the post-edition it was computed from.
+        A text to show next to each score: the post-edition it was computed from, or the own reference it was rated against.
+    run : GoldRun, optional
+        The gold of another campaign that it repeats, whose ratings can be shown.
     replace : bool
     uploaded_by : User, optional
 
@@ -250,6 +253,8 @@ def store_gold_table(
     upload = _upload(RawFile(file_name, b""), gold, None, home, uploaded_by)
     if texts is not None:
         upload.table["text"] = list(texts)
+    if run is not None:
+        upload.table["run"] = str(run.code)
     return _store_gold(upload, replace=replace)
 
 

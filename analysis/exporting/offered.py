@@ -9,6 +9,7 @@ DOWNLOADS = {
     "ratings": "Ratings",
     "document-ratings": "Scores of whole documents",
     "post-editions": "Post-editions",
+    "editor-agreement": "Agreement between editors",
     "evidence": "Worker evidence",
     "signals": "Input signals",
     "reports": "Reported texts",

@@ -12,8 +12,9 @@ from django.db import connection
 
 from analysis.models import GoldRun
 from analysis.stats.roles import Role
-from hits.models import Campaign, Participation
+from hits.models import Assignment, Campaign, Participation
 from hits.post_editing.checked import checked_editions
+from hits.rating.places import with_standing
 
 
 class Kind(Enum):
@@ -179,11 +180,27 @@ def post_editions(campaign: Campaign) -> Query:
         .query.get_compiler(connection=connection)
         .as_sql()
     )
+    counted = with_standing(Assignment.objects.counted().filter(hit__campaign=campaign))
+    trusted, parameters_of_trust = (
+        counted.filter(is_trusted=True)
+        .values("id")
+        .query.get_compiler(connection=connection)
+        .as_sql()
+    )
     joins = f"""
         LEFT JOIN ({checks}) k ON k.assignment_id = a.id AND k.item_id = i.id
-        LEFT JOIN hits_worker kw ON kw.id = k.checker"""
-    columns = (*_PLACE, *texts, *counts, *_TIMES_AND_STATE, *check)
-    return _answers(campaign, "hits_postedition", columns, joins=joins, parameters=parameters)
+        LEFT JOIN hits_worker kw ON kw.id = k.checker
+        LEFT JOIN ({trusted}) q ON q.id = a.id"""
+    # Whether gold is made from it, if it is of an output.
+    is_trusted = Column("is_trusted", Kind.FLAG, "CASE WHEN q.id IS NULL THEN 0 ELSE 1 END")
+    columns = (*_PLACE, *texts, *counts, *_TIMES_AND_STATE, *check, is_trusted)
+    return _answers(
+        campaign,
+        "hits_postedition",
+        columns,
+        joins=joins,
+        parameters=[*parameters, *parameters_of_trust],
+    )
 
 
 def _answers(

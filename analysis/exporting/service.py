@@ -49,6 +49,7 @@ KINDS = (
     "ratings",
     "document-ratings",
     "post-editions",
+    "editor-agreement",
     "evidence",
     "signals",
     "reports",
@@ -81,7 +82,6 @@ _BINARY = ("parquet", *EDIT_LAYOUTS, MTME_FOLDER)
 _QUERIES: dict[str, Callable[["_Request"], queries.Query]] = {
     "ratings": lambda request: queries.ratings(request.campaign),
     "document-ratings": lambda request: queries.document_ratings(request.campaign),
-    "post-editions": lambda request: queries.post_editions(request.campaign),
     "evidence": lambda request: queries.evidence(request.campaign, history=request.history),
     "signals": lambda request: queries.signals(request.campaign),
     "reports": lambda request: queries.reports(request.campaign),
@@ -350,6 +350,11 @@ def _rows(request: _Request) -> tuple[Sequence[Column], Generator[Batch, None, N
     if request.format in EDIT_LAYOUTS:
         columns, batch = post_editions.edited_rows(request.campaign, request.format)
         return columns, one_batch(batch)
+    if request.kind == "post-editions":
+        return post_editions.table_rows(request.campaign)
+    if request.kind == "editor-agreement":
+        rows = post_editions.agreement_rows(request.campaign)
+        return post_editions.AGREEMENT_COLUMNS, one_batch(rows)
     if request.kind == "likeness":
         return likeness.COLUMNS, one_batch(likeness.likeness_rows(request.campaign))
     if request.kind == "looks":

@@ -193,6 +193,12 @@ def words_of(tokeniser: str, *, ignore_case: bool = False) -> Tokeniser:
     return words
 
 
+def word_counter(tokeniser: str) -> Callable[[str], int]:
+    """Return a function that counts the words of an output, by which editing times are divided: at least 1."""
+    words = words_of(tokeniser)
+    return lambda output: max(1, len(words(output)))
+
+
 # By sacreBLEU ---------------------------------------------------------------------------------
 
 

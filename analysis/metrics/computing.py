@@ -256,11 +256,14 @@ def _rows_by_system(systems: Iterable[str]) -> dict[str, list[int]]:
 
 
 @transaction.atomic
-def store_computed(campaign: Campaign, table: ScoreTable, actor: User | None) -> Metric:
-    """Store scores that the platform computed, in place of those it computed earlier."""
+def store_computed(
+    campaign: Campaign, table: ScoreTable, actor: User | None, *, partial: bool = False
+) -> Metric:
+    """Store scores that the platform computed, in place of those it computed earlier; `partial` as in `store_scores`."""
     return store_scores(
         table=table,
         home=campaign,
         source=ScoreSource(uploaded_by=actor, origin=Metric.Origin.COMPUTED),
         replace=True,
+        partial=partial,
     )

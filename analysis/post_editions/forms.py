@@ -1,4 +1,4 @@
-"""Forms about post-editions: importing them, and using them as references."""
+"""Forms about post-editions: importing them, computing from them, checking them, and using them as references."""
 
 from typing import Any
 
@@ -8,6 +8,8 @@ from django.db.models import QuerySet
 
 from hits.models import Campaign
 from hits.people.access import campaigns_of
+
+from ..metrics import METRIC_NAMES, TOKENISERS
 
 
 class ImportForm(forms.Form):
@@ -31,6 +33,89 @@ class ImportForm(forms.Form):
             ("", "The file names systems"),
             *((name, name) for name in names),
         ]
+
+
+class PostEditionsForm(forms.Form):
+    """Post-editions, from a file or as collected, and what is computed from them."""
+
+    prefix = "edited"
+
+    upload = forms.FileField(
+        required=False,
+        label="Post-editions",
+        help_text="Leave it empty to use those that trusted editors made. Otherwise a table (TSV, CSV or JSONL) with the "
+        "columns system, segment and post_edition, or an export of post-editions. With a column editor, an output may "
+        "have several; with a column seconds, times are stored too.",
+    )
+    post_editions_of = forms.ModelChoiceField(
+        Campaign.objects.none(),
+        required=False,
+        to_field_name="code",
+        empty_label="This campaign",
+        label="Or those made in",
+        help_text="A campaign for post-editing with outputs of the same systems, segments and texts.",
+    )
+    use = forms.ChoiceField(
+        choices=[
+            ("gold", "Gold: metrics are evaluated against it"),
+            ("metric", "Metrics: they are evaluated"),
+        ],
+        initial="gold",
+        widget=forms.RadioSelect,
+        label="Use the scores as",
+    )
+    names = forms.MultipleChoiceField(
+        choices=[(name, f"H{name}") for name in METRIC_NAMES],
+        initial=["TER"],
+        widget=forms.CheckboxSelectMultiple,
+        label="Human-targeted metrics",
+    )
+    tokenise = forms.ChoiceField(
+        choices=[("", "By language"), *((name, name) for name in TOKENISERS)],
+        required=False,
+        label="Tokeniser",
+    )
+    ignore_case = forms.BooleanField(required=False, initial=True, label="Ignore case")
+    cap = forms.BooleanField(
+        required=False,
+        initial=True,
+        label="Count error rates above 1 as 1",
+        help_text="Both are usual at WMT's quality estimation tasks.",
+    )
+    as_edited = forms.BooleanField(
+        required=False,
+        label="As their editors left them",
+        help_text="Otherwise, post-editions that were checked are used as the checker left them.",
+    )
+    partial = forms.BooleanField(
+        required=False,
+        label="Metrics of some outputs will do",
+        help_text="Otherwise, metrics need a post-edition of every output. Gold never does.",
+    )
+
+    def __init__(self, campaign: Campaign, user: User, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        edited = related_campaigns(campaign, user).filter(task=Campaign.Task.EDIT)
+        _offer(self, "post_editions_of", edited)
+
+    def clean(self) -> dict[str, Any]:
+        if self.cleaned_data.get("upload") and self.cleaned_data.get("post_editions_of"):
+            raise forms.ValidationError("Give either a file or a campaign with post-editions.")
+        return self.cleaned_data
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of `compute_targeted` besides the campaign and the file."""
+        chosen = self.cleaned_data
+        return {
+            "names": chosen["names"],
+            "use": chosen["use"],
+            "tokenise": chosen["tokenise"] or None,
+            "ignore_case": chosen["ignore_case"],
+            "cap": chosen["cap"],
+            "as_edited": chosen["as_edited"],
+            "partial": chosen["partial"],
+        }
 
 
 class CheckForm(forms.Form):
@@ -66,6 +151,11 @@ class OwnReferencesForm(forms.Form):
         empty_label="None: use the file",
         label="Or the post-editions of",
         help_text="Those that trusted editors made of the same outputs.",
+    )
+    even_from_reference = forms.BooleanField(
+        required=False,
+        label="Also those made from the reference",
+        help_text="They say what the reference says, so ratings against them cannot show reference bias.",
     )
 
     def __init__(self, campaign: Campaign, user: User, *args: Any, **kwargs: Any) -> None:

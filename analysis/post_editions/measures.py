@@ -1,7 +1,8 @@
 """Human-targeted metrics and editing times of a campaign's outputs, stored as metrics or as gold."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -14,7 +15,7 @@ from hits.models import Campaign, SystemOutput
 
 from ..evaluation.uploading import store_gold_table
 from ..metrics import DEFAULT_METRICS
-from ..metrics.catalogue import targeted_metrics_for, tokeniser_for, words_of
+from ..metrics.catalogue import targeted_metrics_for, tokeniser_for, word_counter
 from ..metrics.computing import (
     CannotComputeMetrics,
     Outputs,
@@ -28,9 +29,15 @@ from ..models import GoldUpload, Metric
 from ..scores.errors import refuse_if_any
 from ..scores.gold_tables import gold_from_scores
 from ..scores.raw_files import RawFile
-from ..scores.score_tables import LEVELS, Key, Level, ScoreTable, shown
+from ..scores.score_tables import LEVELS, Level, ScoreTable, shown
 from ..stats.signature import signature
-from .reading import PostEditions, collected_post_editions, read_post_editions
+from .agreement import HTER
+from .reading import (
+    PostEditions,
+    collected_post_editions,
+    post_editions_elsewhere,
+    read_post_editions,
+)
 
 # A thousand take about a second.
 MOST_TEXTS_AT_ONCE = 20_000
@@ -38,7 +45,6 @@ MOST_TEXTS_AT_ONCE = 20_000
 Use = Literal["metric", "gold"]
 USES: tuple[Use, ...] = get_args(Use)
 
-HTER = "HTER"
 # Post-editing time in seconds, and divided by the words of the output.
 TIME, TIME_PER_WORD = "PET", "PET-per-word"
 
@@ -47,12 +53,14 @@ def compute_targeted(
     *,
     campaign: Campaign,
     post_editions: Path | RawFile | None = None,
+    post_editions_of: Campaign | None = None,
     names: Sequence[str] = DEFAULT_METRICS,
     use: Use = "metric",
     tokenise: str | None = None,
     ignore_case: bool = True,
     cap: bool = True,
     as_edited: bool = False,
+    partial: bool = False,
     actor: User | None = None,
     progress: Progress | None = None,
 ) -> list[Metric] | list[GoldUpload]:
@@ -64,14 +72,20 @@ def compute_targeted(
     post_editions : Path or RawFile, optional
         A file as described in `read_post_editions`; by default, those that trusted editors made in the campaign. With
         seconds, the time of editing and the time per word are stored too.
+    post_editions_of : Campaign, optional
+        Use those that trusted editors made in this campaign, of outputs with the same system, segment and text.
     names : sequence of str
         Names of the built-in metrics whose human-targeted versions are computed.
     use : {"metric", "gold"}
-        Metrics need a post-edition of every output. Gold is stored for those that have one.
+        Gold is stored for the outputs that have a post-edition, and times for those whose time is known. Metrics need
+        both for every output, unless `partial`.
     tokenise, ignore_case, cap
         As in `targeted_metrics_for`.
     as_edited : bool
-        Use the campaign's post-editions as their editors left them, also those that somebody else has checked since.
+        Use collected post-editions as their editors left them, also those that somebody else has checked since.
+    partial : bool
+        Store metrics of the outputs that have a post-edition, only at segment level: systems of which other segments
+        were edited cannot be compared.
     actor : User, optional
     progress : callable, optional
         Called with the number of texts done and the total.
@@ -79,11 +93,12 @@ def compute_targeted(
     Returns
     -------
     list of Metric or list of GoldUpload
-        At segment and at system level; gold only at segment level.
+        At segment and at system level; gold and `partial` metrics only at segment level.
 
     Raises
     ------
-    CannotComputeMetrics, ScoresRefused
+    CannotComputeMetrics, ScoresRefused, PostEditionsDoNotFit
+        Where outputs are missing, naming them.
     """
     metrics = chosen_metrics(
         targeted_metrics_for(
@@ -92,25 +107,22 @@ def compute_targeted(
         names,
     )
     outputs = outputs_of(campaign)
-    edited = _read(campaign, post_editions, outputs, as_edited=as_edited)
+    edited = _read(campaign, post_editions, post_editions_of, outputs, as_edited=as_edited)
     targets = _with_post_editions(outputs, edited)
-    if use == "metric":
+    if use == "metric" and not partial:
         _check_complete(outputs, edited)
     if edited.most > 1:
         metrics = [metric.with_several_references() for metric in metrics]
-    words = words_of(tokenise or tokeniser_for(campaign.target_language))
-    n_words = {
-        key: len(words(text)) for key, text in zip(targets.keys, targets.translations, strict=True)
-    }
-    levels: Sequence[Level] = LEVELS if use == "metric" else ["segment"]
+    levels: Sequence[Level] = LEVELS if use == "metric" and not partial else ["segment"]
+    tokeniser = tokenise or tokeniser_for(campaign.target_language)
     scored = score_outputs(targets, metrics, levels=levels, progress=progress)
     tables = [
         *(_signed(table, edited) for table in scored),
-        *_times(targets, edited, n_words),
+        *_times(targets, edited, tokeniser),
     ]
     with transaction.atomic():
         if use == "metric":
-            return [store_computed(campaign, table, actor) for table in tables]
+            return [store_computed(campaign, table, actor, partial=partial) for table in tables]
         return [_store_gold(campaign, table, edited, actor) for table in tables]
 
 
@@ -134,16 +146,22 @@ def _signed(table: ScoreTable, edited: PostEditions) -> ScoreTable:
 def _read(
     campaign: Campaign,
     post_editions: Path | RawFile | None,
+    edited_in: Campaign | None,
     outputs: Outputs,
     *,
     as_edited: bool,
 ) -> PostEditions:
+    if post_editions is not None and edited_in is not None:
+        raise CannotComputeMetrics("Give either a file or a campaign with post-editions, not both.")
     if post_editions is not None:
         return read_post_editions(post_editions, outputs.keys)
+    if edited_in is not None and edited_in != campaign:
+        return post_editions_elsewhere(edited_in, campaign, as_edited=as_edited)
     edited = collected_post_editions(campaign, as_edited=as_edited)
     if not edited.texts:
         raise CannotComputeMetrics(
-            f"{campaign} has no post-editions by trusted editors. Collect some, or give a file."
+            f"{campaign} has no post-editions by trusted editors. Collect some, give a file, or name the campaign that "
+            "has them."
         )
     return edited
 
@@ -160,32 +178,39 @@ def _with_post_editions(outputs: Outputs, edited: PostEditions) -> Outputs:
 
 
 def _check_complete(outputs: Outputs, edited: PostEditions) -> None:
+    """Name the outputs without a post-edition, and those without a time if others have one."""
     problems = Problems()
+    way_out = "a metric needs all, unless it may be partial; gold does not"
     for key in outputs.keys:
         if key not in edited.texts:
-            reason = f"has no post-edition of {shown(key)}; a metric needs all, gold does not"
-            problems.add(edited.name, None, reason)
+            problems.add(edited.name, None, f"has no post-edition of {shown(key)}; {way_out}")
+        elif edited.seconds and key not in edited.seconds:
+            problems.add(edited.name, None, f"has no time of {shown(key)}; {way_out}")
     refuse_if_any(problems)
 
 
-def _times(
-    outputs: Outputs, edited: PostEditions, n_words: Mapping[Key, int]
-) -> Iterator[ScoreTable]:
-    """Yield the mean time of each output's post-editions, and the time per word, if all are known."""
-    if not all(key in edited.seconds for key in outputs.keys):
+def _times(outputs: Outputs, edited: PostEditions, tokeniser: str) -> Iterator[ScoreTable]:
+    """Yield the mean time of each output's post-editions, and the time per word, where times are known."""
+    texts = dict(zip(outputs.keys, outputs.translations, strict=True))
+    keys = tuple(key for key in outputs.keys if key in edited.seconds)
+    if not keys:
         return
-    seconds = np.array([np.mean(edited.seconds[key]) for key in outputs.keys])
-    # An output without words counts as one word.
-    lengths = np.array([max(1, n_words[key]) for key in outputs.keys])
-    for name, times in ((TIME, seconds), (TIME_PER_WORD, seconds / lengths)):
+    n_words = word_counter(tokeniser)
+    seconds = np.array([np.mean(edited.seconds[key]) for key in keys])
+    lengths = np.array([n_words(texts[key]) for key in keys])
+    digest = sha256(outputs.digest.encode() + seconds.tobytes()).hexdigest()
+    for name, times, words in (
+        (TIME, seconds, {}),
+        (TIME_PER_WORD, seconds / lengths, {"per": "output-word", "tok": tokeniser}),
+    ):
         yield ScoreTable(
             name=name,
             level="segment",
-            keys=outputs.keys,
+            keys=keys,
             scores=times,
             higher_is_better=False,
-            sha256=outputs.digest,
-            signature=signature(time=name, of="post-edition", mean="arithmetic", unit="s"),
+            sha256=digest,
+            signature=signature(time=name, of="post-edition", mean="arithmetic", unit="s", **words),
         )
 
 

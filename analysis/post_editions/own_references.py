@@ -8,31 +8,28 @@ A campaign has one reference for each segment, so every output becomes a segment
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
 
 from da_platform.exceptions import PlatformError
-from hits.campaigns.derived import import_rows
+from hits.campaigns.derived import import_rows, settings_in_common
+from hits.hit_sizes import RATING_SIZES
 from hits.models import Campaign, SystemOutput
+from hits.task_facts import sizes_of
 
 from ..evaluation.uploading import store_gold_table
 from ..models import GoldRun, GoldUpload
 from ..scores.gold_tables import campaign_gold
 from ..scores.raw_files import RawFile
-from ..scores.score_tables import GoldTable, Key
+from ..scores.score_tables import GoldTable, Key, segment_of_output
 from ..scores.storing import campaign_keys
-from .reading import COLUMN, REFERENCE, collected_post_editions, read_post_editions
+from .reading import COLUMN, REFERENCE, post_editions_elsewhere, read_post_editions
 
 
 class CannotUseOwnReferences(PlatformError):
     """Two campaigns that do not fit together."""
-
-
-def segment_of(key: Key) -> str:
-    """Return the name of the segment that an output becomes."""
-    system, segment = key
-    return f"{segment} by {system}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +46,7 @@ def rate_against(
     name: str,
     references: Path | RawFile | None = None,
     post_editions_of: Campaign | None = None,
+    even_from_reference: bool = False,
     actor: User | None = None,
 ) -> RatedAgainst:
     """Create a campaign that rates outputs of another one, each against its own reference.
@@ -62,8 +60,11 @@ def rate_against(
         A table with the columns system, segment and either reference or post_edition, with one text for each output
         that is to be rated. Texts of outputs and sources in it are not read.
     post_editions_of : Campaign, optional
-        Use the post-editions that trusted editors made there of outputs with the same systems and segments; the first of
-        each, where there are several.
+        Use the post-editions that trusted editors made there of outputs with the same systems, segments and texts; the
+        first of each, where there are several.
+    even_from_reference : bool
+        Use them even if editors, or those who checked them, saw the reference. Such a post-edition says what the
+        reference says, so ratings against it cannot show reference bias.
     actor : User, optional
 
     Returns
@@ -72,9 +73,11 @@ def rate_against(
 
     Raises
     ------
-    ScoresRefused, ImportRefused, CannotUseOwnReferences
+    ScoresRefused, ImportRefused, PostEditionsDoNotFit, CannotUseOwnReferences
     """
     texts = _own_references(campaign, references, post_editions_of)
+    if post_editions_of is not None and not even_from_reference:
+        _check_was_blind_to_reference(post_editions_of)
     rows = (
         SystemOutput.objects.filter(system__campaign=campaign)
         .select_related("system", "segment", "translation")
@@ -87,8 +90,21 @@ def rate_against(
         name=name,
         actor=actor,
         recorded={"outputs_of": campaign.name},
+        **_settings(campaign),
     )
     return RatedAgainst(rated, rated.segments.count())
+
+
+def _settings(campaign: Campaign) -> dict[str, Any]:
+    """Return the settings of the campaign that also fit ratings of its outputs one at a time."""
+    settings = settings_in_common(campaign)
+    is_alone = campaign.presentation == Campaign.Presentation.ALONE
+    if is_alone and sizes_of(campaign.task) is RATING_SIZES:
+        same = ("hit_size", "min_ratings", "max_hits_per_worker")
+        return settings | {field: getattr(campaign, field) for field in same}
+    # Its HITs hold something else.
+    del settings["pay_per_hit"]
+    return settings
 
 
 def _own_references(
@@ -108,23 +124,30 @@ def _own_references(
             )
         return {key: texts[0] for key, texts in edited.texts.items()}
     assert edited_in is not None
-    if edited_in.target_language != campaign.target_language:
-        raise CannotUseOwnReferences(f"{edited_in} and {campaign} have different target languages.")
-    collected = collected_post_editions(edited_in)
+    collected = post_editions_elsewhere(edited_in, campaign)
     # An emptied text is no reference.
-    texts = {
-        key: collected.texts[key][0] for key in keys if any(collected.texts.get(key, [""])[:1])
-    }
+    texts = {key: versions[0] for key, versions in collected.texts.items() if versions[0]}
     if not texts:
-        raise CannotUseOwnReferences(
-            f"{edited_in} has no post-editions by trusted editors of outputs of {campaign}."
-        )
+        raise CannotUseOwnReferences(f"All post-editions of {edited_in} are empty.")
     return texts
+
+
+def _check_was_blind_to_reference(edited_in: Campaign) -> None:
+    """Refuse post-editions that may be made from the reference."""
+    with_reference = (Campaign.Shows.REFERENCE, Campaign.Shows.BOTH)
+    who = {edited_in: "editors", **dict.fromkeys(edited_in.checked_in.all(), "checkers")}
+    for seen_in, people in who.items():
+        if seen_in.effective_shows in with_reference:
+            raise CannotUseOwnReferences(
+                f"The {people} of {seen_in} saw the reference, so their post-editions are made from it, and ratings against "
+                "them cannot show reference bias. Use post-editions made from the source, or say that those made from "
+                "the reference will do."
+            )
 
 
 def _row(output: SystemOutput, key: Key, reference: str) -> dict[str, str]:
     return {
-        "segment": segment_of(key),
+        "segment": segment_of_output(key),
         "system": key[0],
         "translation": str(output),
         "source": output.segment.source,
@@ -157,7 +180,7 @@ def bring_back_gold(
         If the run's outputs are not those of the campaign.
     """
     gold = campaign_gold(run, use=use)
-    keys = {(key[0], segment_of(key)): key for key in campaign_keys(campaign, "segment")}
+    keys = {(key[0], segment_of_output(key)): key for key in campaign_keys(campaign, "segment")}
     unknown = [key for key in gold.keys if key not in keys]
     if unknown:
         system, segment = unknown[0]
@@ -180,6 +203,7 @@ def bring_back_gold(
         home=campaign,
         file_name=str(run),
         texts=[references[segment] for _, segment in gold.keys],
+        run=run,
         replace=True,
         uploaded_by=actor,
     )

@@ -287,7 +287,7 @@ def pool_gold(golds: Sequence[GoldTable], *, names: Sequence[str] | None = None)
     _check_poolable(golds, names)
     first = golds[0]
     keys = [
-        _prefixed(name, key) for name, gold in zip(names, golds, strict=True) for key in gold.keys
+        prefixed(name, key) for name, gold in zip(names, golds, strict=True) for key in gold.keys
     ]
     origins = [name for name, gold in zip(names, golds, strict=True) for _ in gold.keys]
     documents = [
@@ -317,7 +317,8 @@ def pool_gold(golds: Sequence[GoldTable], *, names: Sequence[str] | None = None)
     )
 
 
-def _prefixed(name: str, key: Key) -> Key:
+def prefixed(name: str, key: Key) -> Key:
+    """Return the key of a row after pooling, from the name of its set."""
     system, segment = key
     if segment:
         return system, f"{name}{POOLING_SEPARATOR}{segment}"
@@ -346,7 +347,7 @@ def pool_scores(tables: Sequence[ScoreTable], *, names: Sequence[str]) -> ScoreT
     return replace(
         tables[0],
         keys=tuple(
-            _prefixed(name, key)
+            prefixed(name, key)
             for name, table in zip(names, tables, strict=True)
             for key in table.keys
         ),

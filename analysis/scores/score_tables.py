@@ -254,6 +254,12 @@ def _alignment(
     )
 
 
+def segment_of_output(key: Key) -> str:
+    """Return the name of the segment that an output becomes where each has a reference of its own."""
+    system, segment = key
+    return f"{segment} by {system}"
+
+
 def _check_gold(gold: GoldTable, problems: Problems) -> None:
     for key, count in Counter(gold.keys).items():
         if count > 1:

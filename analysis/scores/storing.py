@@ -75,7 +75,12 @@ def store_score_file(
 
 
 def store_scores(
-    *, table: ScoreTable, home: Home, source: ScoreSource, replace: bool = False
+    *,
+    table: ScoreTable,
+    home: Home,
+    source: ScoreSource,
+    replace: bool = False,
+    partial: bool = False,
 ) -> Metric:
     """Store one metric's scores, exactly once.
 
@@ -88,6 +93,8 @@ def store_scores(
     source : ScoreSource
     replace : bool
         Whether existing scores of this metric may be replaced.
+    partial : bool
+        Whether outputs of a campaign may have no score.
 
     Returns
     -------
@@ -99,7 +106,7 @@ def store_scores(
     ScoresRefused
         If scores are missing, extra or duplicated, or would replace others without `replace`.
     """
-    _check_keys(table, home)
+    _check_keys(table, home, partial=partial)
     try:
         with transaction.atomic():
             return _store(table, home, source, replace=replace)
@@ -202,7 +209,7 @@ def _name_is_taken(table: ScoreTable) -> ScoresRefused:
     return ScoresRefused(problems.listed, problems.total)
 
 
-def _check_keys(table: ScoreTable, home: Home) -> None:
+def _check_keys(table: ScoreTable, home: Home, *, partial: bool) -> None:
     problems = Problems()
     scored: set[Key] = set()
     for key in table.keys:
@@ -212,7 +219,7 @@ def _check_keys(table: ScoreTable, home: Home) -> None:
     if isinstance(home, Campaign):
         expected_keys = dict.fromkeys(campaign_keys(home, table.level))
         for key in expected_keys:
-            if key not in scored:
+            if key not in scored and not partial:
                 problems.add(table.name, None, f"has no score for {shown(key)}")
         for key in table.keys:
             if key not in expected_keys:

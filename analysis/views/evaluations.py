@@ -1,6 +1,8 @@
 """Pages for evaluations: the list, starting one, and its result with tables, figures and data."""
 
 import json
+from collections import defaultdict
+from collections.abc import Container
 from typing import Any
 from uuid import UUID
 
@@ -21,7 +23,7 @@ from hits.models import Campaign
 from hits.people.access import campaigns_of, for_campaign_researchers, for_members, takes_files
 
 from ..evaluation.access import visible_collections, visible_evaluations
-from ..evaluation.forms import LEVEL_NAMES, EvaluateForm, PoolForm
+from ..evaluation.forms import LEVEL_NAMES, EvaluateForm, PoolForm, PoolOffer
 from ..evaluation.points import points_of
 from ..evaluation.report import findings, inputs_table, title_of
 from ..evaluation.result_page import (
@@ -36,8 +38,9 @@ from ..evaluation.result_page import (
     table_file,
 )
 from ..evaluation.stored_evaluations import EvaluationRefused, result_of
+from ..evaluation.stored_inputs import USES
 from ..evaluation.uploading import raw_files, store_uploaded_judgements
-from ..models import Evaluation, GoldRun
+from ..models import Evaluation, GoldRun, GoldUpload
 from ..scores.errors import ScoresRefused
 from ..scores.human_rows import has_ceiling
 from ..scores.storing import Home
@@ -48,6 +51,8 @@ COLLECTIONS_SHOWN = 20
 RUNS_OFFERED = 10
 # With more rows in all tables, only one table is open at a time.
 MOST_ROWS_UNFOLDED = 60
+# Form values of pooled gold that does not come from ratings begin with it, and go on with its name.
+UPLOADED = "upload-"
 
 
 @require_GET
@@ -163,26 +168,22 @@ def _chosen_gold(value: str) -> dict[str, Any]:
 @require_http_methods(["GET", "POST"])
 @for_members
 def evaluate_pooled(request: HttpRequest) -> HttpResponse:
-    """Choose campaigns whose latest gold is pooled, and start the job."""
-    runs = _latest_runs(request)
-    offered = {
-        code: f"{run.campaign.name} ({run.campaign.source_language}-{run.campaign.target_language}): gold {run.number}"
-        for code, run in runs.items()
-    }
-    form = PoolForm(request.POST or None, campaigns=offered)
+    """Choose campaigns whose gold is pooled, and start the job."""
+    runs, uploads = _latest_runs(request), _uploads_to_pool(request)
+    form = PoolForm(request.POST or None, offered=_pool_offer(runs, uploads))
     if form.is_valid():
         assert isinstance(request.user, User)
-        job = start_job(
-            kind="evaluate_pooled",
-            arguments={
-                "runs": [[code, runs[code].number] for code in form.cleaned_data["campaigns"]],
-                "uses": form.cleaned_data["uses"],
-                "options": form.options,
-            },
-            started_by=request.user,
-        )
+        codes, uses = form.cleaned_data["campaigns"], form.cleaned_data["uses"]
+        arguments: dict[str, Any] = {"options": form.options}
+        if of_runs := [use for use in uses if use in USES]:
+            arguments |= {"runs": [[code, runs[code].number] for code in codes], "uses": of_runs}
+        if names := [use.removeprefix(UPLOADED) for use in uses if use not in USES]:
+            arguments["uploads"] = [
+                [[code, str(uploads[name][code].code)] for code in codes] for name in names
+            ]
+        job = start_job(kind="evaluate_pooled", arguments=arguments, started_by=request.user)
         return redirect("job", job.code)
-    context = {"form": form, "can_pool": len(runs) > 1}
+    context = {"form": form, "can_pool": len(form.offered.campaigns) > 1}
     status = 422 if form.is_bound else 200
     return render(request, "analysis/evaluate_pooled.html", context, status=status)
 
@@ -195,6 +196,43 @@ def _latest_runs(request: HttpRequest) -> dict[str, GoldRun]:
         .order_by("campaign__name", "campaign", "number")
     )
     return {str(run.campaign.code): run for run in runs}
+
+
+def _uploads_to_pool(request: HttpRequest) -> dict[str, dict[str, GoldUpload]]:
+    """Return the gold of segments that does not come from ratings, by its name and the code of its campaign.
+
+    Names that only one campaign has are left out.
+    """
+    uploads = (
+        GoldUpload.objects.filter(campaign__in=campaigns_of(request.user), level="segment")
+        .select_related("campaign")
+        .defer("table")
+        .order_by("name", "campaign__name", "pk")
+    )
+    by_name: defaultdict[str, dict[str, GoldUpload]] = defaultdict(dict)
+    for upload in uploads:
+        assert upload.campaign is not None
+        by_name[upload.name][str(upload.campaign.code)] = upload
+    return {name: found for name, found in by_name.items() if len(found) > 1}
+
+
+def _pool_offer(runs: dict[str, GoldRun], uploads: dict[str, dict[str, GoldUpload]]) -> PoolOffer:
+    campaigns = {code: run.campaign for code, run in runs.items()}
+    for found in uploads.values():
+        campaigns |= {code: upload.campaign for code, upload in found.items() if upload.campaign}
+    labels = {
+        code: f"{each.name} ({each.source_language}-{each.target_language})"
+        + (f": gold {runs[code].number}" if code in runs else "")
+        for code, each in campaigns.items()
+    }
+    uses = {"z": "Standardised scores (z)", "raw": "Raw scores, 0 to 100"} if runs else {}
+    uses |= {
+        f"{UPLOADED}{name}": f"{name} ({next(iter(found.values())).get_kind_display()})"
+        for name, found in uploads.items()
+    }
+    having: dict[str, Container[str]] = dict.fromkeys(USES, runs.keys())
+    having |= {f"{UPLOADED}{name}": found.keys() for name, found in uploads.items()}
+    return PoolOffer(labels, uses, having)
 
 
 # Results --------------------------------------------------------------------------------------

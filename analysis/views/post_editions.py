@@ -10,6 +10,8 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from da_platform.exceptions import PlatformError
+from da_platform.jobs.models import Job
+from da_platform.jobs.running import start_job
 from hits.archives.storing_post_editions import can_take_post_editions
 from hits.models import Campaign
 from hits.people.access import (
@@ -19,11 +21,12 @@ from hits.people.access import (
     takes_files,
     user_of,
 )
-from hits.post_editing.arrays import load_edited_outputs
+from hits.post_editing.arrays import edited_outputs, edits_of
 from hits.post_editing.checked import progress_of_checks
 
 from ..evaluation.uploading import raw_files
 from ..exporting.service import EDIT_LAYOUTS, TABLE_FORMATS
+from ..post_editions.agreement import KIND, in_words, latest_agreement_of_editors
 from ..post_editions.forms import BringBackForm, CheckForm, ImportForm, OwnReferencesForm
 
 EDITS_PER_PAGE = 50
@@ -34,6 +37,14 @@ EDITS_PER_PAGE = 50
 def post_editions(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """List post-editions with their editor, time and changed words."""
     return _show(request, campaign)
+
+
+@require_POST
+@for_campaign_researchers
+def measure_editor_agreement(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    """Start a job that compares the post-editions of outputs that several editors have edited."""
+    job = start_job(kind=KIND, campaign=campaign, started_by=user_of(request))
+    return redirect("job", job.code)
 
 
 @takes_files
@@ -92,28 +103,29 @@ def _show(
     form: ImportForm | None = None,
     check_form: CheckForm | None = None,
 ) -> HttpResponse:
-    from ..post_editions.collected import agreement_of_editors, rows_of
+    # sacreBLEU is slow to import, and other pages do not need it.
+    from ..post_editions.collected import rows_of
 
     search = request.GET.get("search", "").replace("\x00", "")
-    edits = [
-        edit
-        for edit in load_edited_outputs(campaign)
-        if not search or search in (edit.segment, *edit.systems)
-    ]
-    page = Paginator(edits, EDITS_PER_PAGE).get_page(request.GET.get("page"))
+    page = Paginator(edits_of(campaign, search=search), EDITS_PER_PAGE).get_page(
+        request.GET.get("page")
+    )
+    agreement = latest_agreement_of_editors(campaign)
     visible = campaigns_of(user_of(request))
     context = {
         "campaign": campaign,
         "page": page,
-        "rows": rows_of(campaign, page),
-        "agreement": agreement_of_editors(campaign),
+        "rows": rows_of(campaign, edited_outputs(campaign, list(page))),
+        "agreement": agreement,
+        "agreement_in_words": in_words(agreement.result or {}) if agreement else "",
+        "measuring": Job.objects.unfinished().filter(campaign=campaign, kind=KIND).first(),
         "search": search,
         "table_formats": TABLE_FORMATS,
         "layouts": EDIT_LAYOUTS,
         "import_form": form or (ImportForm(campaign) if can_take_post_editions(campaign) else None),
         "checks": progress_of_checks(campaign, visible),
         "checked_campaign": visible.filter(checked_in=campaign).first(),
-        "check_form": check_form or (CheckForm() if edits else None),
+        "check_form": check_form or (CheckForm() if page.paginator.count else None),
     }
     status = 422 if form or check_form else 200
     return render(request, "analysis/post_editions.html", context, status=status)
@@ -143,6 +155,7 @@ def own_references(request: HttpRequest, campaign: Campaign) -> HttpResponse:
             name=form.cleaned_data["name"],
             references=raw_files([upload])[0] if upload else None,
             post_editions_of=form.cleaned_data["post_editions_of"],
+            even_from_reference=form.cleaned_data["even_from_reference"],
             actor=user,
         )
     except PlatformError as refusal:

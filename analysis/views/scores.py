@@ -17,7 +17,13 @@ from da_platform.exceptions import PlatformError
 from da_platform.jobs.models import Job
 from da_platform.jobs.running import start_job
 from hits.models import Campaign
-from hits.people.access import View, for_campaign_researchers, for_members, takes_files
+from hits.people.access import (
+    View,
+    for_campaign_researchers,
+    for_members,
+    takes_files,
+    user_of,
+)
 
 from ..evaluation.access import visible_collections
 from ..evaluation.forms import (
@@ -25,7 +31,6 @@ from ..evaluation.forms import (
     CollectionForm,
     ComputeForm,
     GoldUploadForm,
-    PostEditionsForm,
     ReadingForm,
     ScoresForm,
     submitted_directions,
@@ -33,6 +38,7 @@ from ..evaluation.forms import (
 from ..evaluation.uploading import raw_files, store_uploaded_gold, store_uploaded_scores
 from ..exporting.service import TABLE_FORMATS
 from ..models import Evaluation, Metric, ScoreCollection
+from ..post_editions.forms import PostEditionsForm
 from ..scores.directions import Suggestion
 from ..scores.errors import ScoresRefused
 from ..scores.reading import suggestion_for
@@ -103,7 +109,7 @@ def _show(
         "gold_form": form if isinstance(form, GoldUploadForm) else GoldUploadForm(),
         "compute_form": ComputeForm(),
         "table_formats": TABLE_FORMATS,
-        "edited_form": form if isinstance(form, PostEditionsForm) else PostEditionsForm(),
+        "edited_form": _edited_form(request, campaign, form) if campaign else None,
         "computing": _computing(campaign) if campaign else None,
         "pages": {
             name: address(home, name) for name in ("scores", "gold", "directions", "evaluate")
@@ -112,6 +118,12 @@ def _show(
     is_bad = refusal is not None or bool(form and form.errors)
     template = "analysis/metrics.html" if campaign else "analysis/collection.html"
     return render(request, template, context, status=422 if is_bad else 200)
+
+
+def _edited_form(request: HttpRequest, campaign: Campaign, form: Any) -> PostEditionsForm:
+    return (
+        form if isinstance(form, PostEditionsForm) else PostEditionsForm(campaign, user_of(request))
+    )
 
 
 campaign_metrics = require_GET(for_campaign_researchers(_show))
@@ -191,10 +203,12 @@ def _store_gold(form: GoldUploadForm, home: Home, uploaded_by: User) -> str:
 @for_campaign_researchers
 def campaign_post_editions(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """Store what uploaded post-editions say about the campaign's outputs."""
-    form = PostEditionsForm(request.POST, request.FILES)
+    form = PostEditionsForm(campaign, user_of(request), request.POST, request.FILES)
     if form.is_valid() and not form.cleaned_data["upload"]:
         assert isinstance(request.user, User)
         arguments = {name: value for name, value in form.arguments.items() if value is not None}
+        if edited_in := form.cleaned_data["post_editions_of"]:
+            arguments["post_editions_of"] = str(edited_in.code)
         job = start_job(
             kind="compute_targeted",
             campaign=campaign,
@@ -222,7 +236,8 @@ def _store_post_editions(form: PostEditionsForm, home: Home, uploaded_by: User) 
         campaign=home, post_editions=edited, actor=uploaded_by, **form.arguments
     )
     kind = "gold" if form.cleaned_data["use"] == "gold" else "metrics"
-    return f"Stored as {kind}: {', '.join(dict.fromkeys(row.name for row in stored))}."
+    counts = {row.name: row.n_scores for row in stored if row.level == Metric.Level.SEGMENT}
+    return f"Stored as {kind}: {', '.join(f'{name} ({n:,})' for name, n in counts.items())}."
 
 
 # Directions -----------------------------------------------------------------------------------

@@ -15,6 +15,17 @@ from .importing.service import import_campaign
 
 Row = Mapping[str, str]
 
+# Settings that a campaign has in common with the one it is made from, until somebody changes them.
+SAME_SETTINGS = (
+    *("run_by", "contact", "interface_language", "pay_per_hit", "currency", "lease_minutes"),
+    *("degradation", "trust_rule", "drift", "records_signals", "has_canary"),
+)
+
+
+def settings_in_common(campaign: Campaign) -> dict[str, Any]:
+    """Return the settings that `import_rows` gives to a campaign that goes on with the work of this one."""
+    return {field: getattr(campaign, field) for field in SAME_SETTINGS}
+
 
 def import_rows(
     rows: Iterable[Row],

@@ -1,13 +1,13 @@
 """From post-editions to rows: for the evidence about an editor, and for those who analyse them."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 import numpy as np
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from numpy.typing import NDArray
 
 from analysis.stats.quality_control import NO_PARTNER
@@ -17,7 +17,7 @@ from ..languages import is_spaced
 from ..models import Assignment, Campaign, Participation, PostEdition, SystemOutput
 from ..rating.places import with_standing
 from .changes import n_edits, share_changed
-from .checked import Check, checks_of
+from .checked import Check, Edition, checks_of
 
 CHUNK_ROWS = 2_000
 
@@ -132,39 +132,88 @@ class EditedOutput:
         return self.text if self.check is None else self.check.text
 
 
+def edits_of(
+    campaign: Campaign, *, roles: tuple[Role, ...] = (Role.GENUINE,), search: str = ""
+) -> QuerySet[PostEdition]:
+    """The post-editions in counted HITs, by segment and editor; by default, of genuine items alone.
+
+    `search` is the name of a segment or a system.
+    """
+    edits = PostEdition.objects.filter(
+        assignment__in=Assignment.objects.counted().filter(hit__campaign=campaign),
+        item__role__in=[*map(int, roles)],
+    )
+    if search:
+        outputs = SystemOutput.objects.filter(system__campaign=campaign)
+        found = outputs.filter(Q(system__name=search) | Q(segment__name=search))
+        edits = edits.filter(item__translation__in=found.values("translation"))
+    return edits.select_related("item__translation__segment", "assignment__worker").order_by(
+        "item__translation__segment__position", "item__translation", "assignment", "item"
+    )
+
+
 def load_edited_outputs(
     campaign: Campaign, *, trusted_only: bool = False, roles: tuple[Role, ...] = (Role.GENUINE,)
 ) -> Iterator[EditedOutput]:
-    """Yield the post-editions in counted HITs, by segment and editor; by default, of genuine items alone."""
-    systems: defaultdict[int, list[str]] = defaultdict(list)
-    outputs = SystemOutput.objects.filter(system__campaign=campaign).order_by("system")
-    for translation, name in outputs.values_list("translation_id", "system__name"):
-        systems[translation].append(name)
-    counted = Assignment.objects.counted().filter(hit__campaign=campaign)
-    trusted = set(with_standing(counted).filter(is_trusted=True).values_list("pk", flat=True))
-    checks = checks_of(campaign)
-    edits = (
-        PostEdition.objects.filter(assignment__in=counted, item__role__in=[*map(int, roles)])
-        .select_related("item__translation__segment", "assignment__worker")
-        .order_by("item__translation__segment__position", "item__translation", "assignment", "item")
+    """Yield the post-editions in counted HITs, as `edits_of` orders them."""
+    facts = _Facts.of(
+        SystemOutput.objects.filter(system__campaign=campaign),
+        Assignment.objects.counted().filter(hit__campaign=campaign),
+        checks_of(campaign),
     )
-    for edit in edits.iterator(chunk_size=CHUNK_ROWS):
-        is_trusted = edit.assignment_id in trusted
-        if trusted_only and not is_trusted:
-            continue
+    for edit in edits_of(campaign, roles=roles).iterator(chunk_size=CHUNK_ROWS):
+        if not trusted_only or edit.assignment_id in facts.trusted:
+            yield facts.output_of(edit)
+
+
+def edited_outputs(campaign: Campaign, edits: Sequence[PostEdition]) -> list[EditedOutput]:
+    """Return a few post-editions of `edits_of`, such as those on a page, without loading the others."""
+    assignments = {edit.assignment_id for edit in edits}
+    translations = {edit.item.translation_id for edit in edits}
+    facts = _Facts.of(
+        SystemOutput.objects.filter(system__campaign=campaign, translation__in=translations),
+        Assignment.objects.counted().filter(pk__in=assignments),
+        checks_of(campaign, assignments),
+    )
+    return [facts.output_of(edit) for edit in edits]
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """What a post-edition does not say itself: the systems of its output, whether it counts, and its check."""
+
+    systems: Mapping[int, Sequence[str]]
+    trusted: frozenset[int]
+    checks: Mapping[Edition, Check]
+
+    @classmethod
+    def of(
+        cls,
+        outputs: QuerySet[SystemOutput],
+        assignments: QuerySet[Assignment],
+        checks: Mapping[Edition, Check],
+    ) -> "_Facts":
+        systems: defaultdict[int, list[str]] = defaultdict(list)
+        rows = outputs.order_by("system").values_list("translation_id", "system__name")
+        for translation, name in rows:
+            systems[translation].append(name)
+        trusted = with_standing(assignments).filter(is_trusted=True).values_list("pk", flat=True)
+        return cls(systems, frozenset(trusted), checks)
+
+    def output_of(self, edit: PostEdition) -> EditedOutput:
         item, segment = edit.item, edit.item.translation.segment
         milliseconds = edit.field_ms if edit.field_ms is not None else edit.active_ms
-        yield EditedOutput(
+        return EditedOutput(
             assignment=edit.assignment_id,
             item=edit.item_id,
             worker=edit.assignment.worker_id,
             worker_code=str(edit.assignment.worker.code),
-            is_trusted=is_trusted,
+            is_trusted=edit.assignment_id in self.trusted,
             role=Role(item.role),
             translation=item.translation_id,
             segment=segment.name,
             document=segment.document,
-            systems=tuple(systems[item.translation_id]),
+            systems=tuple(self.systems.get(item.translation_id, ())),
             source=segment.source,
             reference=segment.reference,
             shown=item.text,
@@ -174,5 +223,5 @@ def load_edited_outputs(
             pastes=edit.pastes,
             pasted=edit.pasted,
             received_at=edit.received_at,
-            check=checks.get((edit.assignment_id, edit.item_id)),
+            check=self.checks.get((edit.assignment_id, edit.item_id)),
         )

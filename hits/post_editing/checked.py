@@ -1,6 +1,7 @@
 """What became of post-editions that somebody else checked."""
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,11 +52,12 @@ def checked_editions(campaign: Campaign) -> QuerySet[Any]:
     )
 
 
-def checks_of(campaign: Campaign) -> dict[Edition, Check]:
-    """Return the checks of a campaign's post-editions."""
-    rows = checked_editions(campaign).values_list(
-        *("assignment_id", "item_id", "text", "checker", "checker_code")
-    )
+def checks_of(campaign: Campaign, assignments: Iterable[int] | None = None) -> dict[Edition, Check]:
+    """Return the checks of a campaign's post-editions, perhaps only of those in these assignments."""
+    editions = checked_editions(campaign)
+    if assignments is not None:
+        editions = editions.filter(assignment__in=assignments)
+    rows = editions.values_list(*("assignment_id", "item_id", "text", "checker", "checker_code"))
     return {
         (assignment, item): Check(text, checker, str(code))
         for assignment, item, text, checker, code in rows

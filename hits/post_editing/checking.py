@@ -11,17 +11,11 @@ from dataclasses import dataclass
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from ..campaigns.derived import import_rows
+from ..campaigns.derived import import_rows, settings_in_common
 from ..exceptions import CannotCheck
 from ..models import Campaign, EditionToCheck, SystemOutput
 from .arrays import EditedOutput, load_edited_outputs
 from .checked import Edition, checks_of
-
-# Settings that a check has in common with its campaign, until somebody changes them.
-SAME_SETTINGS = (
-    *("run_by", "contact", "interface_language", "pay_per_hit", "currency", "lease_minutes"),
-    *("degradation", "trust_rule", "drift", "records_signals", "has_canary"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +92,7 @@ def check_post_editions(
         recorded={"post_editions_of": locked.name},
         task=Campaign.Task.EDIT,
         shows=shows,
-        **{field: getattr(locked, field) for field in SAME_SETTINGS},
+        **settings_in_common(locked),
     )
     check.checks = locked
     check.save(update_fields=["checks"])

@@ -1,6 +1,7 @@
 """Post-editions from files become those of a campaign: by command, on the page and through the API."""
 
 import csv
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -168,3 +169,91 @@ def test_the_api_takes_a_file():
     assert answer.json() == {"n_post_editions": 3, "n_editors": 1, "n_outputs": 3}
     again = ada.client.post(path, {"file": SimpleUploadedFile("pe.tsv", b"one\n"), "system": "x"})
     assert again.status_code == 422
+
+
+# Exports --------------------------------------------------------------------------------------
+
+
+def with_difficult_cells(campaign: Campaign) -> None:
+    """Texts that exports escape, an emptied one, a system whose name needs it, and an editor who is not trusted."""
+    campaign.systems.filter(name="system-a").update(name="a|b")
+    edits = PostEdition.objects.filter(assignment__worker__external_id__contains="ann")
+    edits = edits.order_by("item__position")[:3]
+    for edit, text in zip(edits, ("=SUM(1)", 'back\\slash, "quoted"', ""), strict=True):
+        PostEdition.objects.filter(item=edit.item, assignment=edit.assignment).update(text=text)
+    campaign.participations.filter(worker__external_id__contains="cat").update(decision="excluded")
+
+
+@pytest.mark.parametrize("fmt", ["csv", "tsv", "jsonl", "wmt-qe", "wmt-ape"])
+def test_an_export_can_be_imported_again(table: Path, tmp_path: Path, fmt: str):
+    campaign = make_draft()
+    table.write_text(table_of(campaign, "ann", "ben", "cat"))
+    run(campaign, table)
+    with_difficult_cells(campaign)
+    path = tmp_path / f"export.{fmt}"
+    export(kind="post-editions", campaign=campaign, path=path, format=fmt)
+    copy = make_draft("Copy")
+    copy.systems.filter(name="system-a").update(name="a|b")
+    run(copy, path)
+    golds = [
+        {
+            gold.name: dict(
+                zip(
+                    zip(gold.table["system"], gold.table["segment"], strict=True),
+                    gold.table["score"],
+                    strict=True,
+                )
+            )
+            for gold in compute_targeted(campaign=each, use="gold", names=["TER", "BLEU"])
+        }
+        for each in (campaign, copy)
+    ]
+    has_times = fmt != "wmt-ape"
+    assert set(golds[1]) == {"HTER", "HBLEU", *(("PET", "PET-per-word") if has_times else ())}
+    assert golds[1] == {name: scores for name, scores in golds[0].items() if name in golds[1]}
+    pairs = [agreement_of_editors(each) for each in (campaign, copy)]
+    assert pairs[0] == pairs[1] and pairs[0].n_editors == 2
+    texts = [
+        set(PostEdition.objects.filter(item__hit__campaign=each).values_list("text", flat=True))
+        for each in (campaign, copy)
+    ]
+    assert texts[1] <= texts[0] and {"=SUM(1)", ""} < texts[1]
+
+
+def test_the_page_takes_an_archive(table: Path, tmp_path: Path):
+    campaign = make_draft()
+    table.write_text(table_of(campaign, "ann"))
+    run(campaign, table)
+    path = tmp_path / "edits.zip"
+    export(kind="post-editions", campaign=campaign, path=path, format="wmt-qe")
+    copy = make_draft("Copy")
+    url = reverse("import_post_editions", args=[copy.code])
+    file = SimpleUploadedFile("edits.zip", path.read_bytes())
+    answer = client_of("superuser").post(url, {"upload": file}, follow=True)
+    assert f"Imported {len(rows_of(copy))} post-editions" in answer.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("members", "reason"),
+    [
+        ({"pe": "a\n"}, "must have the files names and pe"),
+        ({"pe": "a\nb\n", "names": "segment-1\tsystem-a\n"}, "different numbers of lines"),
+        ({"pe": "a\n", "names": "segment-1\n"}, "a segment, a tab and systems"),
+        ({"pe": "a\n", "names": "segment-9\tsystem-a\n"}, "the campaign has no"),
+    ],
+)
+def test_bad_archives_are_refused(tmp_path: Path, members: dict[str, str], reason: str):
+    path = tmp_path / "edits.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in members.items():
+            archive.writestr(name, text)
+    with pytest.raises(CommandError, match=reason):
+        run(make_draft(), path)
+
+
+def test_a_damaged_archive_is_refused(tmp_path: Path):
+    campaign = make_draft()
+    file = SimpleUploadedFile("edits.zip", b"PK\x03\x04 and nothing else")
+    url = reverse("import_post_editions", args=[campaign.code])
+    answer = client_of("superuser").post(url, {"upload": file})
+    assert answer.status_code == 422 and "zip archive that can be read" in answer.content.decode()

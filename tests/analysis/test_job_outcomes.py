@@ -30,6 +30,10 @@ RESULTS: dict[str, tuple[dict[str, Any], str]] = {
         "Gold 1 has scores of 1 translation, from 30",
     ),
     "measure_agreement": ({"between": COUNTS, "within": COUNTS}, "r = 0.50 over 12 pairs"),
+    "measure_editor_agreement": (
+        {"n_pairs": 12, "n_outputs": 6, "n_editors": 4, "mean": 0.25, "share_equal": 0.5},
+        "is 0.250 on average; 50% of 12 pairs",
+    ),
     "measure_presentation": (
         {
             "screens": {"pvalue": 0.25},
@@ -49,7 +53,7 @@ RESULTS: dict[str, tuple[dict[str, Any], str]] = {
     "evaluate_again": ({"evaluation": CODE, "is_same": True}, "identical"),
     "run_experiment": ({"experiment": CODE, "findings": ["A wins.", "B loses."]}, "A wins."),
     "compute_metrics": ({"metrics": [{"name": "BLEU", "level": "segment"}]}, "Scores of BLEU"),
-    "compute_targeted": ({"stored": ["HTER", "PET"]}, "Scores of HTER"),
+    "compute_targeted": ({"stored": ["HTER", "PET"]}, "are stored: HTER"),
     "export": (
         {"n_rows": 2, "path": "/tmp/x.csv"},
         "Wrote 2 rows to the file /tmp/x.csv on the server.",

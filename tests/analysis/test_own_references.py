@@ -1,5 +1,9 @@
 """Outputs rated against references of their own: the new campaign, and its gold next to that of the first."""
 
+import csv
+import io
+from decimal import Decimal
+
 import numpy as np
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -14,13 +18,19 @@ from analysis.evaluation.stored_evaluations import (
 )
 from analysis.models import GoldUpload
 from analysis.post_editions.importing import import_post_editions
-from analysis.post_editions.own_references import bring_back_gold, segment_of
+from analysis.post_editions.own_references import bring_back_gold
+from analysis.scores.score_tables import segment_of_output
 from analysis.scores.storing import campaign_keys
+from analysis.stats.roles import SCORED_ROLES
+from hits.campaigns.building import build_hits
 from hits.campaigns.editing import duplicate_campaign
-from hits.models import AuditEntry, Campaign, SystemOutput
+from hits.models import AuditEntry, Campaign, Item, Participation, SystemOutput
+from hits.post_editing.checking import check_post_editions
 from tests.api.callers import caller
 from tests.evaluations import make_gold_run, make_scored_campaign
+from tests.factories import make_worker
 from tests.people import client_of, make_person
+from tests.scored_hits import do_hit
 
 pytestmark = pytest.mark.django_db
 
@@ -55,7 +65,7 @@ def test_each_output_is_rated_against_its_own_reference(campaign, references, ca
     }
     for output in SystemOutput.objects.filter(system__campaign=campaign):
         key = output.system.name, output.segment.name
-        segment = rated.segments.get(name=segment_of(key))
+        segment = rated.segments.get(name=segment_of_output(key))
         assert segment.reference == texts[key] and segment.source == output.segment.source
         (rated_output,) = segment.outputs.all()
         assert (rated_output.system.name, str(rated_output)) == (key[0], str(output))
@@ -92,11 +102,11 @@ def test_several_references_for_one_output_are_refused(campaign, references):
     assert not Campaign.objects.filter(name="own").exists()
 
 
-def edited_copy(campaign, references):
+def edited_copy(campaign, references, shows="source"):
     """The same outputs in a campaign for post-editing, with post-editions of all."""
     copy = duplicate_campaign(campaign=campaign, name="edited", actor=make_person("superuser"))
-    copy.task, copy.hit_size = "edit", 20
-    copy.save(update_fields=["task", "hit_size"])
+    copy.task, copy.hit_size, copy.shows = "edit", 20, shows
+    copy.save(update_fields=["task", "hit_size", "shows"])
     import_post_editions(campaign=copy, source=references)
     return copy
 
@@ -128,7 +138,7 @@ def test_a_table_of_outputs_with_a_column_of_references_will_do(campaign, tmp_pa
     path.write_text("\n".join(lines) + "\n")
     rated = make(path)
     for key in campaign_keys(campaign, "segment"):
-        assert references_of(rated)[segment_of(key)] == f"reference of {key[0]}"
+        assert references_of(rated)[segment_of_output(key)] == f"reference of {key[0]}"
 
 
 def test_the_page_creates_the_campaign_and_brings_its_gold_back(campaign, references):
@@ -168,3 +178,93 @@ def test_the_api_creates_the_campaign_and_brings_its_gold_back(campaign, referen
     assert (gold.status_code, gold.json()["n_scores"]) == (201, 28)
     neither = ada.client.post(path, {"name": "other"})
     assert neither.status_code == 409 and "Give either" in neither.json()["detail"]
+
+
+def test_post_editions_made_from_the_reference_are_refused_unless_asked_for(campaign, references):
+    edited_copy(campaign, references, shows="both")
+    chosen = ["generic", "--name", "own", "--post-editions-of", "edited"]
+    with pytest.raises(CommandError, match="editors of edited saw the reference"):
+        call_command("rate_against", *chosen)
+    call_command("rate_against", *chosen, "--even-from-reference")
+    assert Campaign.objects.get(name="own").segments.count() == 28
+
+
+def test_a_check_that_shows_the_reference_is_refused_too(campaign, references):
+    copy = edited_copy(campaign, references)
+    check_post_editions(campaign=copy, name="check", shows="reference")
+    with pytest.raises(CommandError, match="checkers of check saw the reference"):
+        call_command("rate_against", "generic", "--name", "own", "--post-editions-of", "edited")
+
+
+def test_outputs_with_other_texts_are_refused(campaign, references):
+    copy = edited_copy(campaign, references)
+    other = SystemOutput.objects.filter(system__campaign=copy).first()
+    SystemOutput.objects.filter(pk=other.pk).update(own_text="Another text.")
+    name = f"segment {other.segment.name} by {other.system.name}"
+    with pytest.raises(
+        CommandError, match=f"different texts of 1 outputs, the first of them {name}"
+    ):
+        call_command("rate_against", "generic", "--name", "own", "--post-editions-of", "edited")
+
+
+def test_the_new_campaign_has_the_settings_of_the_first(campaign, references):
+    changed = {
+        "trust_rule": "published",
+        "degradation": "published",
+        "pay_per_hit": Decimal("3.50"),
+        "min_ratings": 4,
+        "run_by": "A lab",
+    }
+    Campaign.objects.filter(pk=campaign.pk).update(**changed)
+    rated = make(references)
+    assert {name: getattr(rated, name) for name in changed} == changed
+
+
+def collect(campaign):
+    """Let alice, who is trusted, and a stranger, who is not, rate the campaign."""
+    build_hits(campaign=campaign)
+    Campaign.objects.filter(pk=campaign.pk).update(status="open")
+    campaign.refresh_from_db()
+    for name, decision in (("alice", "reinstated"), ("a stranger", "excluded")):
+        worker = make_worker(f"{name} {campaign}")
+        do_hit(campaign, worker, lambda item, name=name: item.pk % 100 if name == "alice" else 7)
+        Participation.objects.update_or_create(
+            campaign=campaign,
+            worker=worker,
+            defaults={"decision": decision, "decision_reason": "for this test"},
+        )
+
+
+def alices_ratings(campaign, system, segment):
+    """Her scores of an output, as they follow from the items: of the output itself and its repeats."""
+    output = SystemOutput.objects.get(
+        system__campaign=campaign, system__name=system, segment__name=segment
+    )
+    items = Item.objects.filter(translation=output.translation_id, role__in=SCORED_ROLES)
+    return sorted(pk % 100 for pk in items.values_list("pk", flat=True))
+
+
+def test_contradictions_show_the_ratings_behind_both_golds(campaign, references):
+    rated = make(references)
+    for each in (campaign, rated):
+        collect(each)
+    gold = bring_back_gold(run=make_gold_run(rated, seed=5), campaign=campaign)
+    evaluation = evaluate_campaign(
+        campaign=campaign, golds=[UploadChoice(str(gold.code)), GoldChoice(1)]
+    )
+    answer = client_of("superuser").get(reverse("evaluation_contrast", args=[evaluation.code]))
+    texts, rows = references_of(rated), answer.context["rows"]
+    assert rows
+    for row in rows:
+        key = row.scores.system, row.scores.segment
+        own_key = key[0], segment_of_output(key)
+        assert row.texts.own_reference == texts[own_key[1]]
+        assert sorted(row.texts.ratings) == alices_ratings(campaign, *key)
+        assert sorted(row.texts.own_ratings) == alices_ratings(rated, *own_key)
+        assert row.texts.ratings and row.texts.own_ratings and not row.texts.post_edition
+    page = answer.content.decode()
+    assert ">Own reference<" in page and ">Ratings against it<" in page
+    assert ">Post-edition<" not in page
+    url = reverse("evaluation_contradictions", args=[evaluation.code])
+    first = next(csv.DictReader(io.StringIO(client_of("superuser").get(url).content.decode())))
+    assert first["own_ratings"] == " ".join(map(str, rows[0].texts.own_ratings))

@@ -1,28 +1,45 @@
 """Post-editions: human-targeted metrics and times, as metrics or as gold, from file to evaluation."""
 
+from functools import partial
+from pathlib import Path
 from types import SimpleNamespace
+from unittest import mock
 
 import numpy as np
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
+from django.db.models import F, Value
+from django.db.models.functions import Concat
 from django.urls import reverse
 from numpy.testing import assert_allclose
 from sacrebleu.metrics import BLEU, CHRF, TER
 
-from analysis.evaluation.stored_evaluations import UploadChoice, evaluate_campaign, result_of
+from analysis.evaluation import stored_evaluations
+from analysis.evaluation.results import Options
+from analysis.evaluation.stored_evaluations import (
+    UploadChoice,
+    evaluate_again,
+    evaluate_campaign,
+    result_of,
+)
 from analysis.metrics.catalogue import targeted_metrics_for
-from analysis.models import GoldUpload, Metric
+from analysis.models import Evaluation, GoldUpload, Metric
 from analysis.post_editions import measures, reading
+from analysis.post_editions.collected import measurer
+from analysis.post_editions.importing import import_post_editions
 from analysis.post_editions.measures import compute_targeted
+from analysis.post_editions.reading import EditedText, PostEditions
 from analysis.scores.errors import ScoresRefused
 from analysis.scores.raw_files import RawFile
 from analysis.scores.storing import campaign_keys, stored_table
 from da_platform.jobs.models import Job
-from da_platform.jobs.running import run_job
+from da_platform.jobs.running import run_job, start_job
+from hits.campaigns.editing import duplicate_campaign
 from hits.models import Segment, SystemOutput
+from tests.api.callers import caller
 from tests.factories import make_campaign, make_translations
-from tests.people import client_of
+from tests.people import client_of, make_person
 
 pytestmark = pytest.mark.django_db
 
@@ -304,3 +321,185 @@ def test_collected_post_editions_become_hter_and_times(campaign, monkeypatch):
 def test_without_any_post_editions_the_command_says_so(campaign):
     with pytest.raises(CommandError, match="no post-editions by trusted editors"):
         call_command("compute_metrics", "edited", "--post-editions")
+
+
+# Of another campaign, and incomplete ----------------------------------------------------------
+
+
+@pytest.fixture
+def edited_elsewhere(campaign):
+    """The same outputs in a campaign for post-editing: each post-edition a word longer, and none of the last output."""
+    copy = duplicate_campaign(campaign=campaign, name="elsewhere", actor=make_person("superuser"))
+    copy.task, copy.hit_size = "edit", 20
+    copy.save(update_fields=["task", "hit_size"])
+    keys = list(campaign_keys(copy, "segment"))[:-1]
+    rows = [(*key, f"{output_of(copy, *key)} more", "alice", 10) for key in keys]
+    import_post_editions(campaign=copy, source=rows_of(*rows))
+    return copy
+
+
+def output_of(campaign, system, segment):
+    outputs = SystemOutput.objects.filter(system__campaign=campaign)
+    return str(outputs.get(system__name=system, segment__name=segment))
+
+
+def test_post_editions_of_another_campaign_become_gold_of_this_one(
+    campaign, edited_elsewhere, capsys
+):
+    call_command(
+        *("compute_metrics", "edited", "--post-editions-of", "elsewhere"),
+        *("--metrics", "TER", "--gold", "--tokenise", "none"),
+    )
+    assert "Stored gold HTER: 5 scores." in capsys.readouterr().out
+    gold = GoldUpload.objects.get(name="HTER")
+    assert gold.campaign == campaign
+    keys = list(campaign_keys(campaign, "segment"))[:-1]
+    n_words = [len(output_of(campaign, *key).split()) for key in keys]
+    assert gold.table["score"] == [1 / (n + 1) for n in n_words]
+
+
+def test_pages_and_api_offer_the_campaigns_whose_post_editions_fit(campaign, edited_elsewhere):
+    client = client_of("superuser")
+    page = client.get(reverse("campaign_metrics", args=[campaign.code])).content.decode()
+    assert f'<option value="{edited_elsewhere.code}">elsewhere</option>' in page
+    fields = {"edited-use": "gold", "edited-names": ["TER"]}
+    fields |= {"edited-post_editions_of": edited_elsewhere.code}
+    client.post(reverse("campaign_post_editions", args=[campaign.code]), fields)
+    assert run_job(Job.objects.get().pk).state == "done"
+    assert GoldUpload.objects.get(campaign=campaign, name="HTER").n_scores == 5
+    ada = caller("superuser", campaign)
+    path = f"/campaigns/{campaign.code}/metrics/compute-targeted"
+    body = {"names": ["WER"], "post_editions_of": str(edited_elsewhere.code)}
+    assert ada.post(path, body).status_code == 202
+    assert run_job(Job.objects.latest("pk").pk).state == "done"
+    assert GoldUpload.objects.get(campaign=campaign, name="HWER").n_scores == 5
+
+
+def test_nobody_uses_post_editions_of_a_campaign_they_may_not_see(campaign, edited_elsewhere):
+    ada = caller("researcher", campaign)
+    path = f"/campaigns/{campaign.code}/metrics/compute-targeted"
+    body = {"post_editions_of": str(edited_elsewhere.code)}
+    assert ada.post(path, body).status_code == 404
+    job = start_job(
+        kind="compute_targeted",
+        campaign=campaign,
+        arguments=body,
+        started_by=make_person("researcher", campaign),
+    )
+    assert "may not see it" in run_job(job.pk).error
+    client = client_of("researcher", campaign)
+    page = client.get(reverse("campaign_metrics", args=[campaign.code])).content.decode()
+    assert str(edited_elsewhere.code) not in page
+
+
+def test_post_editions_of_other_outputs_are_refused(campaign, edited_elsewhere):
+    def compute():
+        call_command("compute_metrics", "edited", "--post-editions-of", "elsewhere", "--gold")
+
+    first = SystemOutput.objects.filter(system__campaign=campaign).order_by("segment__position")
+    SystemOutput.objects.filter(pk=first[0].pk).update(own_text="Something else.")
+    with pytest.raises(CommandError, match="different texts of 1 outputs"):
+        compute()
+    edited_elsewhere.segments.update(name=Concat(Value("x"), F("name")))
+    with pytest.raises(CommandError, match="matched by the names of system and segment"):
+        compute()
+    edited_elsewhere.target_language = "de"
+    edited_elsewhere.save(update_fields=["target_language"])
+    with pytest.raises(CommandError, match="different target languages"):
+        compute()
+
+
+def test_metrics_may_be_partial_if_that_is_said(campaign, edited_elsewhere, capsys):
+    last = list(campaign_keys(campaign, "segment"))[-1]
+    chosen = ["compute_metrics", "edited", "--post-editions-of", "elsewhere", "--metrics", "TER"]
+    with pytest.raises(CommandError, match=f"no post-edition of segment {last[1]} by {last[0]}"):
+        call_command(*chosen)
+    call_command(*chosen, "--partial")
+    assert "Stored metric HTER: 5 scores." in capsys.readouterr().out
+    assert set(Metric.objects.values_list("name", "level", "n_scores")) == {
+        (name, "segment", 5) for name in ("HTER", "PET", "PET-per-word")
+    }
+
+
+def test_times_of_some_outputs_are_gold_of_those_and_no_metric_unless_it_may_be_partial(campaign):
+    keys = list(campaign_keys(campaign, "segment"))
+    edited = PostEditions()
+    for place, key in enumerate(keys):
+        edited.add(EditedText(key, "a text", "alice", None if place == 2 else 10 + place))
+    with mock.patch.object(measures, "read_post_editions", return_value=edited):
+        compute = partial(compute_targeted, campaign=campaign, post_editions=Path("x"))
+        with pytest.raises(ScoresRefused, match=f"no time of segment {keys[2][1]} by {keys[2][0]}"):
+            compute(names=["TER"])
+        golds = {gold.name: gold for gold in compute(names=["TER"], use="gold")}
+        assert (golds["HTER"].n_scores, golds["PET"].n_scores) == (6, 5)
+        assert golds["PET"].table["score"] == [10, 11, 13, 14, 15]
+        metrics = {metric.name: metric for metric in compute(names=["TER"], partial=True)}
+        assert (metrics["HTER"].n_scores, metrics["PET"].n_scores) == (6, 5)
+
+
+# Pooled ---------------------------------------------------------------------------------------
+
+
+def test_hter_of_several_campaigns_is_pooled_as_gold(campaign):
+    other = make_campaign(name="second")
+    make_translations(other, n_segments=3)
+    client = client_of("superuser")
+    page = reverse("evaluate_pooled")
+    for each in (campaign, other):
+        keys = list(campaign_keys(each, "segment"))
+        rows = [(*key, " ".join("abcdefgh"[: i + 1])) for i, key in enumerate(keys)]
+        edited = rows_of(*rows, columns=())
+        compute_targeted(campaign=each, post_editions=edited, names=["WER"], use="gold", cap=False)
+        compute_targeted(campaign=each, post_editions=edited, names=["PER"], cap=False)
+    codes = [str(each.code) for each in (campaign, other)]
+    answer = client.post(page, {"campaigns": codes, "uses": ["upload-HWER"], "seed": 1})
+    assert answer.status_code == 302, answer.context["form"].errors
+    job = run_job(Job.objects.latest("pk").pk)
+    assert job.state == "done", job.error
+    evaluation = Evaluation.objects.get(code=job.result["evaluation"])
+    (against,) = result_of(evaluation).golds
+    assert (against.gold.name, against.segment[0].metric) == ("HWER", "HPER")
+    golds = [GoldUpload.objects.get(campaign=each).table["score"] for each in (campaign, other)]
+    scores = [
+        stored_table(each.metrics.get(name="HPER", level="segment")).scores
+        for each in (campaign, other)
+    ]
+    r = np.corrcoef(np.concatenate(golds), np.concatenate(scores))[0, 1]
+    assert_allclose(against.segment[0].pearson.estimate, r)
+    assert evaluate_again(evaluation).result.to_dict() == evaluation.result
+    GoldUpload.objects.filter(campaign=other).delete()
+    refused = client.post(page, {"campaigns": codes, "uses": ["upload-HWER"], "seed": 1})
+    assert refused.status_code == 422
+
+
+# Words of the output --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "n_words"),
+    [("en", "The cat, sat.", 5), ("zh", "这是一只猫。", 6), ("ja", "猫がいる。", 5)],
+)
+def test_times_are_divided_by_the_same_words_everywhere(language, text, n_words, monkeypatch):
+    monkeypatch.setattr("analysis.metrics.catalogue._has_dictionary", lambda language: False)
+    campaign = make_campaign(name="times", target_language=language, source_language="fr")
+    make_translations(campaign, n_segments=4, n_systems=1)
+    SystemOutput.objects.update(own_text=text)
+    keys = list(campaign_keys(campaign, "segment"))
+    # The source is longer than the output.
+    campaign.segments.update(source=" ".join("abcdefghijkl"))
+    edited = rows_of(*((*key, "x y", "alice", 12 * (i + 1)) for i, key in enumerate(keys)))
+    golds = compute_targeted(campaign=campaign, post_editions=edited, use="gold", names=["TER"])
+    by_name = {gold.name: gold for gold in golds}
+    per = [12 * (i + 1) / n_words for i in range(4)]
+    assert_allclose(by_name["PET-per-word"].table["score"], per)
+    compute_targeted(campaign=campaign, post_editions=edited, names=["TER"])
+    evaluation = evaluate_campaign(
+        campaign=campaign,
+        golds=[UploadChoice(str(by_name["PET"].code))],
+        metrics=list(campaign.metrics.filter(name="PET")),
+        options=Options(per_word=True, qe=True),
+    )
+    rows = stored_evaluations.rows_of(evaluation, "PET", ["PET"])
+    assert_allclose(rows.gold, per)
+    shown = measurer(language)(text, "x y", 12.0)
+    assert shown.seconds_per_word == pytest.approx(12 / n_words)

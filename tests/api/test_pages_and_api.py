@@ -122,7 +122,8 @@ SAME = {
     "campaign_questionnaire": "save_questionnaire",
     "campaign_questionnaire_file": "get_questionnaire",
     "worker_weights": "download_export",
-    "post_editions": "download_export",
+    "post_editions": "list_post_editions",
+    "measure_editor_agreement": "measure_editor_agreement",
     # The same job with other options, which its problems name.
     "mend_job": "evaluate",
 }

@@ -44,6 +44,16 @@ class Command(BaseCommand):
             "post_edition, and perhaps editor and seconds (without FILE: those collected in the campaign)",
         )
         parser.add_argument(
+            "--post-editions-of",
+            metavar="CAMPAIGN",
+            help="use the post-editions collected in this campaign, of outputs with the same system, segment and text",
+        )
+        parser.add_argument(
+            "--partial",
+            action="store_true",
+            help="with post-editions: metrics of some outputs will do, at segment level",
+        )
+        parser.add_argument(
             "--gold",
             action="store_true",
             help="with post-editions: store the scores as gold, not as metrics; some outputs may have none",
@@ -98,6 +108,10 @@ class Command(BaseCommand):
         metrics = [metric for metric in stored if isinstance(metric, Metric)]
         if options["out"]:
             _write(options["out"], [m for m in metrics if m.level == Metric.Level.SEGMENT])
+        if options["partial"]:
+            for metric in metrics:
+                self.stdout.write(f"Stored metric {metric.name}: {metric.n_scores:,} scores.")
+            return
         facts = _facts([metric for metric in metrics if metric.level == Metric.Level.SYSTEM])
         self.stdout.write(
             json.dumps(facts, ensure_ascii=False) if options["json"] else _page(facts)
@@ -105,29 +119,37 @@ class Command(BaseCommand):
 
 
 def _check(options: dict[str, Any]) -> None:
-    if options["post_editions"] is None:
-        for name in ("gold", "case_sensitive", "uncapped", "as_edited"):
+    edited_in, path = options["post_editions_of"], options["post_editions"]
+    if edited_in and path not in (None, COLLECTED):
+        raise CommandError("Give either --post-editions FILE or --post-editions-of CAMPAIGN.")
+    if edited_in is None and path is None:
+        for name in ("gold", "case_sensitive", "uncapped", "as_edited", "partial"):
             if options[name]:
                 raise CommandError(f"--{name.replace('_', '-')} needs --post-editions.")
     if options["gold"] and (options["out"] or options["json"]):
         raise CommandError("--gold stores no metrics, so it cannot be used with --out or --json.")
+    if options["partial"] and options["json"]:
+        raise CommandError("--partial stores no system scores, so it cannot be used with --json.")
 
 
 def _compute(
     campaign: Campaign, options: dict[str, Any], move: Progress
 ) -> list[Metric] | list[GoldUpload]:
     names, tokenise, path = options["metrics"], options["tokenise"], options["post_editions"]
-    if path is None:
+    edited_in = options["post_editions_of"]
+    if path is None and edited_in is None:
         return compute_metrics(campaign=campaign, names=names, tokenise=tokenise, progress=move)
     return compute_targeted(
         campaign=campaign,
         post_editions=None if path == COLLECTED else path,
+        post_editions_of=campaign_named(edited_in) if edited_in else None,
         names=names,
         use="gold" if options["gold"] else "metric",
         tokenise=tokenise,
         ignore_case=not options["case_sensitive"],
         cap=not options["uncapped"],
         as_edited=options["as_edited"],
+        partial=options["partial"],
         progress=move,
     )
 

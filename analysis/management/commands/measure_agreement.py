@@ -6,13 +6,16 @@ from django.core.management.base import BaseCommand, CommandError
 
 from analysis.gold.agreement import N_STAGES, ReplicateRefused, measure_agreement
 from analysis.gold.report import enough_ratings
+from analysis.post_editions.agreement import in_words
+from analysis.post_editions.collected import agreement_of_editors
 from hits.management.base import campaign_named, progress_bar
+from hits.models import Campaign
 
 
 class Command(BaseCommand):
     help = (
         "Measure how well a campaign's trusted workers agree and how many ratings are enough, and report "
-        "ratings per translation, time per HIT and pay per hour."
+        "ratings per translation, time per HIT and pay per hour. For post-editing: the HTER of one editor against another."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -27,6 +30,9 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         campaign = campaign_named(options["campaign"])
+        if campaign.task == Campaign.Task.EDIT:
+            self._between_editors(campaign, options)
+            return
         replicate = campaign_named(options["replicate"]) if options["replicate"] else None
         try:
             with progress_bar(unit="stages", total=N_STAGES) as advance:
@@ -41,6 +47,15 @@ class Command(BaseCommand):
             return
         lines = [*enough_ratings(facts), *_table(facts["curve"]), *_values(facts["value"])]
         self.stdout.write("\n".join(lines))
+
+    def _between_editors(self, campaign: Campaign, options: dict[str, Any]) -> None:
+        if options["replicate"]:
+            raise CommandError("--replicate is for ratings, not for post-editions.")
+        facts = agreement_of_editors(campaign).as_json()
+        if options["json"]:
+            self.stdout.write(json.dumps({"campaign": campaign.name, **facts}))
+        else:
+            self.stdout.write(f"{in_words(facts)}\nSignature: {facts['signature']}")
 
 
 def _values(value: dict[str, Any] | None) -> list[str]:

@@ -33,6 +33,11 @@ class Command(BaseCommand):
             metavar="CAMPAIGN",
             help="create it, with the post-editions that trusted editors made in this campaign",
         )
+        parser.add_argument(
+            "--even-from-reference",
+            action="store_true",
+            help="with --post-editions-of: also post-editions whose editors saw the reference, which cannot show reference bias",
+        )
         step.add_argument(
             "--gold", action="store_true", help="store its newest gold as gold of the campaign"
         )
@@ -48,6 +53,7 @@ class Command(BaseCommand):
                 campaign=campaign,
                 references=options["references"],
                 post_editions_of=campaign_named(edited_in) if edited_in else None,
+                even_from_reference=options["even_from_reference"],
                 name=options["name"],
             )
         except PlatformError as error:
