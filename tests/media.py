@@ -41,28 +41,34 @@ def wav(n_samples: int = 2_000) -> bytes:
     return buffer.getvalue()
 
 
-def write_folder(root: Path, *, n_segments: int = 16) -> Path:
-    """A table of two systems with pictures, sounds and plain texts in turn, and the files."""
+def write_folder(
+    root: Path, *, n_segments: int = 16, document_length: int = 0, video: bytes = b""
+) -> Path:
+    """A table of two systems with pictures, sounds and plain texts in turn, and the files.
+
+    Instead of pictures, there can be videos.
+    """
     root.mkdir(parents=True, exist_ok=True)
     (root / "media").mkdir()
-    rows = ["segment\tsource\tmedia\tcaptions\tsystem\ttranslation"]
+    rows = ["segment\tsource\tmedia\tcaptions\tdocument\tsystem\ttranslation"]
     for number in range(1, n_segments + 1):
         name, captions, source = ("", "", f"Quelle {number} {sentence(number)}.")
         if number % 3 == 1:
             name, source = f"media/p{number}.dat", ""
-            (root / name).write_bytes(png(width=60 + number))
+            (root / name).write_bytes(video or png(width=60 + number))
         elif number % 3 == 2:
             name, captions = f"media/s{number}.dat", "media/words.vtt"
             (root / name).write_bytes(wav(2_000 + number))
         for system in ("a", "b"):
             text = f"Text {number} of {system} {sentence(number + len(system))} {system}."
-            rows.append(f"{number}\t{source}\t{name}\t{captions}\t{system}\t{text}")
+            document = f"talk-{number // document_length}" if document_length else ""
+            rows.append(f"{number}\t{source}\t{name}\t{captions}\t{document}\t{system}\t{text}")
     (root / "media" / "words.vtt").write_text(CAPTIONS)
     (root / "table.tsv").write_text("\n".join(rows) + "\n")
     return root
 
 
-def media_campaign(folder: Path, **options: Any) -> Campaign:
+def media_campaign(folder: Path, *, video: bytes = b"", **options: Any) -> Campaign:
     """An open campaign with a HIT of 40 items."""
     settings = {
         "name": "Media",
@@ -72,7 +78,9 @@ def media_campaign(folder: Path, **options: Any) -> Campaign:
         "hit_size": 40,
         "seed": 7,
     }
-    campaign = import_campaign(path=write_folder(folder), **settings | options).campaign
+    length = 4 if options.get("presentation") == "document" else 0
+    folder = write_folder(folder, document_length=length, video=video)
+    campaign = import_campaign(path=folder, **settings | options).campaign
     Recruitment.objects.create(campaign=campaign, is_open=True)
     build_hits(campaign=campaign)
     return change_status(campaign=campaign, to=Campaign.Status.OPEN)

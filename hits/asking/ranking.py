@@ -40,6 +40,7 @@ class RankingKind(TaskKind):
         ),
     )
     has_large_screens = True
+    shows_media = True
     worker_facts_template = "hits/_worker_facts_ranking.html"
     answers = Rank
     template = "hits/rank.html"

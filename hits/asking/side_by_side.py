@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 class SideBySideKind(RatingKind):
     presentation = Campaign.Presentation.SIDE_BY_SIDE.value
     has_large_screens = True
-    shows_media = False
     template = "hits/rate_side_by_side.html"
     # Three texts or so; the gray one is read once.
     seconds_per_screen = 30

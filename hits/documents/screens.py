@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ..media.serving import media_fields, shows_media
 from ..models import Assignment, Item
 from ..task_kinds import ShownItem
 
@@ -11,6 +12,7 @@ def earlier_in_run(assignment: Assignment, screen: ShownItem) -> list[ShownItem]
     campaign = assignment.hit.campaign
     before: dict[str, Any] = {"run": screen["run"], "position__lt": screen["position"]}
     items = Item.objects.filter(hit=assignment.hit_id, **before)
+    has_media = shows_media(campaign)
     return [
         {
             "position": item.position,
@@ -18,5 +20,6 @@ def earlier_in_run(assignment: Assignment, screen: ShownItem) -> list[ShownItem]
             "above": campaign.gray_text(item.translation.segment),
             "text": item.text,
         }
-        for item in items.select_related("translation__segment").order_by("position")
+        | ({"item": str(item.code)} | media_fields(item.translation.segment) if has_media else {})
+        for item in items.select_related("translation__segment__media").order_by("position")
     ]

@@ -43,6 +43,17 @@ def _starts(*beginnings: bytes) -> Callable[[bytes], bool]:
     return lambda head: head.startswith(beginnings)
 
 
+# The major brands of MP4 videos. Pictures (avif, heic), QuickTime and 3GP files begin in the same way.
+_MP4_BRANDS = tuple(b"isom iso2 iso4 iso5 iso6 mp41 mp42 avc1 M4V  M4VH dash cmfc MSNV".split())
+
+
+def _mp4(*brands: bytes) -> Callable[[bytes], bool]:
+    # The box of the type, with its major brand of four bytes: ISO/IEC 14496-12, 4.3.
+    return lambda head: (
+        head[4:8] == b"ftyp" and head[8:12].ljust(4) in {brand.ljust(4) for brand in brands}
+    )
+
+
 def _is_matroska(head: bytes) -> bool:
     return head.startswith(b"\x1a\x45\xdf\xa3") and b"webm" in head[:64]
 
@@ -60,8 +71,8 @@ _TYPES: tuple[tuple[Callable[[bytes], bool], FileType], ...] = (
         lambda head: head.startswith(b"OggS") and b"theora" not in head,
         FileType("audio", "audio/ogg"),
     ),
-    (lambda head: head[4:11] == b"ftypM4A", FileType("audio", "audio/mp4")),
-    (lambda head: head[4:8] == b"ftyp", FileType("video", "video/mp4")),
+    (_mp4(b"M4A ", b"M4B "), FileType("audio", "audio/mp4")),
+    (_mp4(*_MP4_BRANDS), FileType("video", "video/mp4")),
     (
         lambda head: _is_matroska(head) and any(codec in head for codec in _HAS_PICTURES),
         FileType("video", "video/webm"),

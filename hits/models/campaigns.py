@@ -520,9 +520,7 @@ class Campaign(models.Model):
             )
         kind = kinds().get((self.presentation, self.task))
         if self.has_media and kind and not kind.shows_media:
-            raise ValidationError(
-                {"presentation": "Pictures, sounds and videos cannot be shown side by side yet."}
-            )
+            raise ValidationError({"task": "This task cannot show pictures, sounds and videos."})
         # Not a validator of the field, because it depends on the task.
         if not self.is_archive and self.hit_size not in facts.sizes:
             raise ValidationError({"hit_size": facts.sizes.refusal})

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import TypeVar
 
+from ..media.serving import media_fields, shows_media
 from ..models import Assignment, Campaign, Item
 from ..task_kinds import ShownItem
 
@@ -26,7 +27,7 @@ def shown_screens(assignment: Assignment, *, first: int, last: int) -> list[Show
     campaign = assignment.hit.campaign
     items = (
         Item.objects.filter(hit=assignment.hit_id, screen__gte=first, screen__lte=last)
-        .select_related("translation__segment")
+        .select_related("translation__segment__media")
         .order_by("position")
     )
     return [
@@ -40,6 +41,7 @@ def _as_shown(
 ) -> ShownItem:
     segment = items[0].translation.segment
     shows_both = campaign.effective_shows == Campaign.Shows.BOTH
+    media = media_fields(segment) if shows_media(campaign) else {}
     return {
         # The codes of all outputs are random; that of the first one shown names the screen.
         "item": str(order_shown(assignment, screen, items)[0].code),
@@ -50,4 +52,4 @@ def _as_shown(
             {"code": str(item.code), "text": item.text}
             for item in order_shown(assignment, screen, items)
         ],
-    }
+    } | media

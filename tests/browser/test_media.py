@@ -1,11 +1,13 @@
 """Rating what is seen or heard: a whole HIT with pictures and sounds, by keyboard, on a phone, offline, without scripts."""
 
+import base64
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from hits.media.detecting import FileType, type_of
 from hits.models import Assignment
 from tests.browser.opening import PHONE, Complaints, Visitor
 from tests.browser.rating import expect_position, expect_saved, rate_by_keys, type_score
@@ -60,6 +62,109 @@ def test_a_whole_hit_with_pictures_and_sounds(visitor: Visitor, tmp_path: Path):
     page.get_by_role("button", name="Submit").click()
     page.get_by_text("completion code").wait_for()
     assert assignment.ratings.count() == 40
+
+
+def test_the_gray_text_follows_a_source_without_a_transcript(visitor: Visitor, tmp_path: Path):
+    page, assignment = visitor.open_hit(media_campaign(tmp_path / "upload"))
+    items = assignment.hit.items.order_by("position").select_related("translation__segment")
+    sources = [item.translation.segment.source for item in items]
+    start = next(place for place, source in enumerate(sources) if not source)
+    rate_by_keys(page, [50] * start)
+    expect_saved(page)
+    page.reload()
+    for position, source in enumerate(sources[start:], start=start + 1):
+        expect_position(page, position)
+        above = page.locator("#text-above")
+        expect(above).to_have_text(source)
+        expect(above).to_be_visible(visible=bool(source))
+        if source and position > start + 1:
+            return
+        rate_by_keys(page, [50], first=position)
+
+
+def test_earlier_segments_of_a_document_keep_their_media(visitor: Visitor, tmp_path: Path):
+    campaign = media_campaign(tmp_path / "upload", presentation="document")
+    page, assignment = visitor.open_hit(campaign)
+    items = list(assignment.hit.items.order_by("position"))
+    kinds = kinds_of(assignment)
+    place = next(
+        place
+        for place in range(1, 40)
+        if kinds[place - 1] == "audio" and items[place].run == items[place - 1].run
+    )
+    rate_by_keys(page, [50] * place)
+    expect_position(page, place + 1)
+    for _ in range(2):
+        # As the script shows it, and as the server does after a reload.
+        player = page.locator("#earlier-texts audio").last
+        expect(player).to_be_visible()
+        player.evaluate(
+            "audio => audio.addEventListener('play', () => { audio.dataset.played = 'yes'; })"
+        )
+        player.focus()
+        page.keyboard.press("Space")
+        expect(player).to_have_attribute("data-played", "yes")
+        expect_position(page, place + 1)
+        expect_saved(page)
+        page.reload()
+
+
+def test_a_whole_hit_side_by_side_shows_each_source_once(visitor: Visitor, tmp_path: Path):
+    campaign = media_campaign(tmp_path / "upload", presentation="side", outputs_per_screen=2)
+    page, assignment = visitor.open_hit(campaign, **PHONE)
+    first = {item.screen: item for item in assignment.hit.items.order_by("-position")}
+    for screen, item in sorted(first.items()):
+        expect_position(page, screen)
+        media = item.translation.segment.media
+        expect_media(page, media.kind if media else "")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 320
+        sliders = page.get_by_role("slider")
+        for place in range(sliders.count()):
+            sliders.nth(place).focus()
+            page.keyboard.type("50")
+        page.locator("#next").click()
+    page.get_by_role("button", name="Submit").wait_for()
+    assert assignment.ratings.count() == 40
+
+
+RECORD = """async () => {
+  const canvas = document.createElement("canvas");
+  const context = canvas.getContext("2d");
+  const recorder = new MediaRecorder(canvas.captureStream(25), { mimeType: "video/webm;codecs=vp8" });
+  const chunks = [];
+  let n_frames = 0;
+  const stopped = new Promise((resolve) => { recorder.onstop = resolve; });
+  recorder.ondataavailable = ({ data }) => { if (data.size) chunks.push(data); };
+  recorder.start(40);
+  const draw = () => {
+    context.fillRect(n_frames, 0, 5, 5);
+    n_frames += 1;
+    if (chunks.length > 3) recorder.stop();
+    else requestAnimationFrame(draw);
+  };
+  draw();
+  await stopped;
+  const bytes = new Uint8Array(await new Blob(chunks).arrayBuffer());
+  return btoa(String.fromCharCode(...bytes));
+}"""
+
+
+def test_a_video_is_played(visitor: Visitor, tmp_path: Path):
+    # Recorded by the browser that plays it, so that no video has to be kept here.
+    blank = visitor.open_context().new_page()
+    video = base64.b64decode(blank.evaluate(RECORD))
+    assert type_of(video) == FileType("video", "video/webm")
+    page, assignment = visitor.open_hit(media_campaign(tmp_path / "upload", video=video))
+    place = first_place(assignment, "video")
+    rate_by_keys(page, [50] * (place - 1))
+    expect_position(page, place)
+    player = page.get_by_label("The source as a video")
+    expect(player).to_have_js_property("videoWidth", 300)
+    player.evaluate("video => { video.muted = true; }")
+    player.focus()
+    page.keyboard.press("Space")
+    page.wait_for_function("document.querySelector('#media video').currentTime > 0")
+    assert page.locator("#media-problem").is_hidden()
 
 
 def test_the_player_is_used_by_keyboard_and_never_rates(visitor: Visitor, tmp_path: Path):

@@ -67,6 +67,8 @@ def assignment(client: Client, campaign: Campaign) -> Assignment:
         (b"\xff\xfb\x90", "audio/mpeg"),
         (b"\0\0\0\x20ftypM4A ", "audio/mp4"),
         (b"\0\0\0\x20ftypisom", "video/mp4"),
+        (b"\0\0\0\x20ftypmp42", "video/mp4"),
+        (b"\0\0\0\x20ftypM4V ", "video/mp4"),
         (b"\x1a\x45\xdf\xa3\x42\x82\x84webm....V_VP9", "video/webm"),
         (b"\x1a\x45\xdf\xa3\x42\x82\x84webm....A_OPUS", "audio/webm"),
     ],
@@ -88,6 +90,11 @@ def test_a_file_is_what_its_first_bytes_say(head: bytes, content_type: str):
         b"OggS\0\x02theora",
         b"MZ",
         b"\x1a\x45\xdf\xa3matroska",
+        b"\0\0\0\x20ftypavif",
+        b"\0\0\0\x20ftypheic",
+        b"\0\0\0\x14ftypqt  ",
+        b"\0\0\0\x14ftyp3gp4",
+        b"\0\0\0\x14ftyp",
     ],
 )
 def test_everything_else_is_refused(tmp_path: Path, head: bytes):
@@ -172,8 +179,7 @@ def _replace(root: Path, old: str, new: str) -> None:
     [
         ({"task": "reference"}, "has no column 'reference'"),
         ({"task": "fluency"}, "workers would not see sources in this task"),
-        ({"task": "rank", "hit_size": 20}, "cannot be shown in rankings"),
-        ({"presentation": "side"}, "side by side"),
+        ({"task": "rank", "hit_size": 3, "shows": "reference"}, "has no column 'reference'"),
     ],
 )
 def test_tasks_that_do_not_show_sources_refuse_media(tmp_path: Path, options: Any, reason: str):
@@ -311,6 +317,50 @@ def test_what_was_answered_or_not_yet_sent_is_not_served(client: Client, assignm
     submit_assignment(assignment=assignment)
     last = assignment.hit.items.get(position=40)
     assert status_of(client, address(assignment, last)) == 404
+
+
+def test_earlier_segments_of_the_document_keep_their_media(client: Client, tmp_path: Path):
+    campaign = media_campaign(tmp_path / "documents", name="Talks", presentation="document")
+    enter(client, campaign)
+    assignment = take(client, campaign)
+    runs = list(assignment.hit.items.order_by("position").values_list("run", flat=True))
+    start = next(
+        place for place in range(len(runs)) if runs[place : place + 4] == [runs[place]] * 4
+    )
+    rate_items(assignment, n_items=start + 3)
+    shown = client.get(page("rate", assignment.code))
+    for item in assignment.hit.items.exclude(translation__segment__media=None):
+        is_sent = str(item.code) in {each["item"] for each in shown.context["items"]}
+        is_shown = is_sent or item.run == runs[start] and item.position > start
+        assert (status_of(client, address(assignment, item)) == 200) is is_shown, item.position
+    earlier = [each["media"] for each in shown.context["earlier"] if "media" in each]
+    assert len(earlier) >= 2
+    # The same without scripts; players of earlier segments load nothing until they are used.
+    html = shown.content.decode()
+    assert html.count('preload="none"') == earlier.count("audio")
+    assert html.count('loading="lazy"') == earlier.count("image")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"presentation": "side", "outputs_per_screen": 2}, {"task": "rank", "hit_size": 3}],
+)
+def test_several_outputs_share_the_media_of_their_source(
+    client: Client, tmp_path: Path, options: Any
+):
+    if "task" in options:
+        options = options | {"shows": "source"}
+    campaign = media_campaign(tmp_path / "several", name="Several", **options)
+    enter(client, campaign)
+    assignment = take(client, campaign)
+    shown = client.get(page("rate", assignment.code)).context["items"]
+    for screen in shown:
+        segment = Item.objects.get(code=screen["item"]).translation.segment
+        kind = segment.media.kind if segment.media else None
+        assert screen.get("media") == kind
+        if kind:
+            item = Item.objects.get(code=screen["item"])
+            assert status_of(client, address(assignment, item)) == 200
 
 
 def test_hidden_items_have_the_same_kind_of_address_and_fields(

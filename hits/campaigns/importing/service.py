@@ -229,7 +229,7 @@ def _check_media(campaign: Campaign, draft: Draft, problems: Problems) -> None:
         return
     kind = kinds().get((campaign.presentation, campaign.task))
     if kind and not kind.shows_media:
-        reason = "media cannot be shown in rankings and side by side yet; show one output at a time"
+        reason = "this task cannot show pictures, sounds and videos"
         problems.add("", None, reason)
 
 

@@ -42,10 +42,11 @@ class Earlier {
     }
   }
 
-  #row({ above, text }) {
+  #row(segment) {
     const row = document.createElement("li");
-    if (this.above) row.append(this.#paragraph(this.above, above));
-    row.append(this.#paragraph(this.below, text || "—"));
+    if (segment.media) row.append(earlierMedia(segment));
+    if (this.above && (segment.above || !segment.media)) row.append(this.#paragraph(this.above, segment.above));
+    row.append(this.#paragraph(this.below, segment.text || "—"));
     return row;
   }
 

@@ -1,8 +1,9 @@
 "use strict";
 
 // The source of an item, if it is a picture, a sound or a video. Without a connection the page says so, and tries
-// again when it is back; ratings are kept meanwhile as always.
-(() => {
+// again when it is back; ratings are kept meanwhile as always. Returns what makes that of an earlier segment.
+// eslint-disable-next-line no-unused-vars
+const earlierMedia = (() => {
   const box = document.getElementById("media");
   const problem = document.getElementById("media-problem");
   const again = document.getElementById("media-again");
@@ -24,8 +25,6 @@
   function watch(element) {
     if (!element) return;
     element.addEventListener("error", fail);
-    // Browsers differ in whether the space bar plays what has the focus.
-    if (element.matches("audio, video")) element.addEventListener("keydown", playOrPause);
     for (const event of ["load", "loadedmetadata"]) {
       element.addEventListener(event, () => { problem.hidden = true; });
     }
@@ -33,16 +32,20 @@
     if (element.error || (element.matches("img") && element.complete && !element.naturalWidth)) fail();
   }
 
-  function make(item) {
+  function make(item, { isEarlier = false } = {}) {
     const element = document.createElement(item.media === "image" ? "img" : item.media);
     const label = box.dataset[item.media];
     if (item.media === "image") {
       element.alt = label;
+      // Only what comes into view: a document may be folded.
+      if (isEarlier) element.loading = "lazy";
     } else {
       element.controls = true;
-      element.preload = "metadata";
+      element.preload = isEarlier ? "none" : "metadata";
       element.setAttribute("aria-label", label);
       element.setAttribute("playsinline", "");
+      // Browsers differ in whether the space bar plays what has the focus.
+      element.addEventListener("keydown", playOrPause);
     }
     if (item.has_captions) {
       const track = document.createElement("track");
@@ -68,6 +71,7 @@
     const element = box.firstElementChild;
     if (problem.hidden || !element) return;
     const fresh = element.cloneNode(true);
+    fresh.addEventListener("keydown", playOrPause);
     element.replaceWith(fresh);
     problem.hidden = true;
     watch(fresh);
@@ -80,5 +84,9 @@
   again.addEventListener("click", retry);
   window.addEventListener("online", retry);
   watch(box.firstElementChild);
+  document.querySelectorAll(":is(#media, #earlier) :is(audio, video)").forEach((player) => {
+    player.addEventListener("keydown", playOrPause);
+  });
   box.hidden = !box.firstElementChild;
+  return (item) => make(item, { isEarlier: true });
 })();
