@@ -47,6 +47,7 @@ from .segment_level import (
     measure_segments,
     segment_results,
     segment_tests,
+    tests_beside,
     with_between,
     with_winners,
 )
@@ -55,12 +56,14 @@ from .system_level import SystemRows, measure_systems, system_results, system_ro
 # What signatures say about tests and intervals.
 TESTS: dict[Uncertainty, str] = {
     "segments": "by-segment,one-sided",
-    "resampling": "permutation-by-segment(r,acc_eq),one-sided",
+    "robust": "t-by-segment,one-sided",
+    "resampling": "permutation-by-segment,one-sided",
     "published": "williams,one-sided",
 }
 INTERVALS: dict[Uncertainty, str] = {
     "segments": "jackknife-by-segment,t",
-    "resampling": "bootstrap-by-segment(r,acc_eq)",
+    "robust": "jackknife-by-segment,t",
+    "resampling": "bootstrap-by-segment",
     "published": "fisher",
 }
 
@@ -304,7 +307,9 @@ def _evaluate_gold(
     if rows is None:
         at_systems = measure_systems(at_system_level, None, options)
         system = system_results(at_system_level, at_systems)
-        return GoldEvaluation(facts, (), None, (), None, None, system, (), at_systems.tests)
+        return GoldEvaluation(
+            facts, (), None, (), None, None, system, (), at_systems.tests, beside=at_systems.beside
+        )
     measured = measure_segments(rows, options)
     step()
     tests = segment_tests(rows, measured, options)
@@ -335,6 +340,7 @@ def _evaluate_gold(
         preferences=gold_preferences(rows, options),
         constant=constant_prediction(rows, options),
         good_enough=good_enough(rows, options),
+        beside=tests_beside(rows, tests, options) + at_systems.beside,
     )
 
 

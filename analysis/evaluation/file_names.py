@@ -63,6 +63,8 @@ def _all_parts(result: EvaluationResult) -> Iterator[Parts]:
             yield kind, name
         for test in gold.tests:
             yield "significance", test.level, test.measure, name
+        for prediction_test in gold.prediction_comparisons:
+            yield "significance", "segment", prediction_test.measure, name
         for breakdown in gold.breakdowns:
             yield "by", breakdown.by, name
             yield "groups", breakdown.by, name

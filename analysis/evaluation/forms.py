@@ -17,8 +17,8 @@ from ..scores.formats import FORMATS
 from ..scores.raw_files import MAX_FILE_BYTES
 from ..scores.reading import CHOICES, suggestion_for
 from ..stats.thresholds import ALPHA
+from .prediction_tables import SORT_NAMES
 from .results import Options
-from .tables import SORT_NAMES
 from .uploading import GoldReading, Reading
 
 WAYS = {"higher": True, "lower": False}
@@ -239,11 +239,12 @@ class OptionsForm(forms.Form):
     )
     uncertainty = forms.ChoiceField(
         choices=[
-            ("segments", "By segment: translations of one segment are not independent"),
             (
-                "resampling",
-                "By segment, resampled: bootstrap intervals and permutation tests of r and acc_eq",
+                "segments",
+                "By segment: translations of one segment are not independent. Williams for r where each has one",
             ),
+            ("robust", "By segment, t everywhere: also where noise grows with the gold"),
+            ("resampling", "By segment, resampled: bootstrap intervals and permutation tests"),
             (
                 "published",
                 "As published: Fisher's intervals and Williams tests over all translations",
@@ -253,7 +254,6 @@ class OptionsForm(forms.Form):
         required=False,
         widget=forms.RadioSelect,
         label="Intervals and tests",
-        help_text="The same for sets with one translation of each segment.",
     )
     correction = forms.ChoiceField(
         choices=[

@@ -64,7 +64,7 @@ def significance_maps(result: EvaluationResult) -> list[Picture]:
     return [
         significance_of(gold, test, result.options, names[map_parts(gold, test)])
         for gold in result.golds
-        for test in gold.all_tests
+        for test in gold.shown_tests(result.options)
     ]
 
 
@@ -74,7 +74,7 @@ def main_maps(result: EvaluationResult) -> set[str]:
     return {
         names[map_parts(gold, test)]
         for gold in result.golds
-        for test in gold.all_tests
+        for test in gold.shown_tests(result.options)
         if test.measure == "pearson"
     }
 
@@ -93,7 +93,7 @@ def significance_of(gold: GoldEvaluation, test: Comparison, options: Options, na
         test.estimates,
         numbers(test.pvalue),
         adjusted=None if test.correction == "none" else test.adjusted,
-        winners=gold.winners_in(test.level, test.measure),
+        winners=gold.winners if test is gold.comparison else test.winners,
         name=name,
         gold_name=gold.gold.name,
         measure=f"{MEASURE_NAMES[test.measure]}, {level_name(test.level, options)}",

@@ -95,10 +95,12 @@ def _prediction_result(
 
 
 def _uncertainty(rows: Rows, options: Options) -> dict[str, Any]:
-    """Return the arguments for intervals and tests: over segments, or the published bootstrap."""
+    """Return the arguments for intervals and tests: over segments, or the bootstrap, as published over translations."""
     facts: dict[str, Any] = {"confidence": options.confidence}
     if not options.is_published:
-        return facts | {"segments": rows.alignment.segments}
+        facts["segments"] = rows.alignment.segments
+    if not (options.is_published or options.is_resampling):
+        return facts
     # A generator for each metric, so that intervals do not depend on the other metrics.
     rng = np.random.default_rng(options.seed)
     return facts | {"rng": rng, "n_resamples": options.n_resamples}
@@ -137,6 +139,8 @@ def prediction_comparisons(rows: Rows, options: Options) -> tuple[PredictionComp
                 unit="translation" if options.is_published else options.level,
                 correction=options.used_correction,
                 signature=tests.signature,
+                estimates=tuple(known(value) for value in tests.estimates),
+                test="bootstrap" if options.is_published or options.is_resampling else "t",
             )
         )
     return tuple(comparisons)

@@ -23,8 +23,9 @@ from .engine import Evaluated, Progress
 from .file_names import file_names, stem
 from .good_enough import reading_sentence
 from .pictures import main_maps, pictures_of, significance_maps
+from .prediction_tables import SORT_NAMES
 from .results import Comparison, EvaluationResult, Input, PredictionComparison
-from .tables import SORT_NAMES, breakdown_csv, contradictions_table, tables_of
+from .tables import breakdown_csv, contradictions_table, tables_of
 from .wording import level_name, name_of_test, rows_name
 
 COLOURS = Path(hits.__file__).parent / "static" / "hits" / "colours.css"
@@ -204,7 +205,7 @@ def findings(result: EvaluationResult) -> list[str]:
                 f"significantly outperformed by any other metric ({_how(gold.comparison)}): {winners}."
             )
             sentences += [
-                f"Not significantly outperformed in {SORT_NAMES[test.measure]} ({_how_predictions(test)}): "
+                f"Best in {SORT_NAMES[test.measure]}, or not significantly worse ({_how_predictions(test)}): "
                 f"{', '.join(test.winners(result.options.alpha)) or 'none'}."
                 for test in gold.prediction_comparisons
             ]
@@ -244,7 +245,8 @@ def _how(test: Comparison | None) -> str:
 def _how_predictions(test: PredictionComparison) -> str:
     if test.unit == "translation":
         return "paired bootstrap, as published"
-    return f"t test by {test.unit}" + ("" if test.correction == "none" else ", Holm's correction")
+    name = "paired bootstrap" if test.is_bootstrap else "t test"
+    return f"{name} by {test.unit}" + ("" if test.correction == "none" else ", Holm's correction")
 
 
 def _shown(value: float | None) -> str:

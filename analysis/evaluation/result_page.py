@@ -101,7 +101,7 @@ def measures_offered(result: EvaluationResult) -> dict[str, str]:
     return {
         key_of(test): f"{MEASURE_NAMES[test.measure]}, {level_name(test.level, result.options)}"
         for gold in result.golds
-        for test in gold.all_tests
+        for test in gold.shown_tests(result.options)
     }
 
 
@@ -131,7 +131,7 @@ def shown_pictures(
     hidden = {
         files[map_parts(gold, test)]
         for gold in result.golds
-        for test in gold.all_tests
+        for test in gold.shown_tests(result.options)
         if key_of(test) != chosen_measure
     }
     pictures = [

@@ -5,11 +5,9 @@ since JSON has no NaN.
 """
 
 import json
-import types
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, is_dataclass
-from functools import cache
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
 
@@ -18,6 +16,7 @@ from da_platform.numbers import known
 from ..stats.multiple_tests import Correction, adjust
 from ..stats.resampling import DEFAULT_RESAMPLES
 from ..stats.significance import ALPHA
+from .restoring import as_dict, restored
 
 Value = float | None
 Matrix = tuple[tuple[Value, ...], ...]
@@ -25,8 +24,8 @@ GroupedBy = Literal["system", "document", "length"]
 Level = Literal["segment", "system"]
 # What is evaluated: segments, or documents in their place.
 Granularity = Literal["segment", "document"]
-Measure = Literal["pearson", "spearman", "kendall", "acc_eq", "accuracy", "spa"]
-Uncertainty = Literal["segments", "resampling", "published"]
+Measure = Literal["pearson", "spearman", "kendall", "acc_eq", "accuracy", "spa", "mae", "delta_avg"]
+Uncertainty = Literal["segments", "robust", "resampling", "published"]
 TieThreshold = Literal["calibrated", "cross-validated"]
 # What a table of predictions can be sorted by.
 PredictionSort = Literal["r", "mae", "rmse", "delta_avg"]
@@ -51,10 +50,11 @@ class Options:
         Significance level of the tests.
     confidence : float
         Confidence level of all intervals.
-    uncertainty : {"segments", "resampling", "published"}
+    uncertainty : {"segments", "robust", "resampling", "published"}
         Where a segment has several translations, `segments` counts only segments as independent, and
-        every measure is tested by Student's t. `resampling` draws and swaps segments instead for r and
-        acc_eq at segment level: bootstrap intervals and permutation tests. `published` has Fisher's intervals and Williams tests over all
+        every measure is tested by Student's t; where it has one, r by Williams. `robust` tests r by Student's t there
+        too, which holds where noise grows with the gold. `resampling` draws and swaps segments instead:
+        bootstrap intervals and permutation tests. `published` has Fisher's intervals and Williams tests over all
         translations, without correction, as the papers have.
     correction : {"holm", "none"}
         How the p-values of a table are adjusted for their number; not used by `published`.
@@ -104,6 +104,10 @@ class Options:
     @property
     def is_published(self) -> bool:
         return self.uncertainty == "published"
+
+    @property
+    def is_robust(self) -> bool:
+        return self.uncertainty == "robust"
 
     @property
     def is_resampling(self) -> bool:
@@ -196,7 +200,8 @@ class PredictionResult:
 class PredictionComparison:
     """Tests of all pairs of predictions by one measure. A small `pvalue[i][j]` favours i over j.
 
-    `unit` is what the test takes as independent, `correction` how p-values are adjusted for their number.
+    `unit` is what the test takes as independent, `correction` how p-values are adjusted for their number. `estimates` and
+    `test` are missing from evaluations stored earlier.
     """
 
     measure: Literal["mae", "delta_avg"]
@@ -205,16 +210,53 @@ class PredictionComparison:
     unit: Literal["translation", "segment", "document"]
     correction: Correction
     signature: str
+    estimates: tuple[Value, ...] = ()
+    test: Literal["", "t", "bootstrap"] = ""
+
+    @property
+    def is_bootstrap(self) -> bool:
+        return self.test == "bootstrap" or (not self.test and self.unit == "translation")
 
     @property
     def adjusted(self) -> np.ndarray:
         """The p-values corrected for the number of tests, which decide what is significant."""
         return adjust(numbers(self.pvalue), self.correction)
 
+    @property
+    def order(self) -> list[int]:
+        """The places of the predictions, best first; as they are in evaluations stored earlier."""
+        places = list(range(len(self.metrics)))
+        if not self.estimates:
+            return places
+        values = numbers(self.estimates) * (1 if self.measure == "delta_avg" else -1)
+        return sorted(
+            places, key=lambda i: -np.inf if np.isnan(values[i]) else values[i], reverse=True
+        )
+
     def winners(self, alpha: float) -> tuple[str, ...]:
-        """Predictions that no others significantly outperform."""
+        """The best predictions, and those that are not significantly worse: the winners of WMT15."""
         is_better = self.adjusted < alpha
-        return tuple(name for i, name in enumerate(self.metrics) if not is_better[:, i].any())
+        if not self.estimates:
+            return tuple(name for i, name in enumerate(self.metrics) if not is_better[:, i].any())
+        best = self.order[0]
+        return tuple(name for i, name in enumerate(self.metrics) if not is_better[best, i])
+
+    def as_comparison(self, alpha: float) -> "Comparison":
+        """Return the tests as those of other measures are, best predictions first."""
+        order, winners = self.order, self.winners(alpha)
+        return Comparison(
+            metrics=tuple(self.metrics[i] for i in order),
+            estimates=tuple(self.estimates[i] if self.estimates else None for i in order),
+            pvalue=tuple(tuple(self.pvalue[i][j] for j in order) for i in order),
+            between=(),
+            n=0,
+            signature=self.signature,
+            measure=self.measure,
+            test="bootstrap" if self.is_bootstrap else "t",
+            unit=self.unit,
+            correction=self.correction,
+            winners=tuple(self.metrics[i] for i in order if self.metrics[i] in winners),
+        )
 
     def like(self, name: str, alpha: float) -> tuple[str, ...]:
         """Predictions that do not significantly differ from the named ones, including these."""
@@ -337,7 +379,8 @@ class Comparison:
     `pvalue` is as the test gave it, `adjusted` corrected for the number of tests; `winners` follow from the
     adjusted ones. `between[i][j]` is the correlation of two metrics, only with Pearson at segment level.
 
-    `test` is Williams', Student's t or swapping segments; `unit` what it takes as independent, of which there are `n_units`.
+    `test` is Williams', Student's t, swapping segments or the paired bootstrap; `unit` what it takes as independent, of which
+    there are `n_units`.
     At system level `n_by_system` pairs of metrics were tested with systems as the unit, because one of them has
     no segment scores.
     """
@@ -350,7 +393,7 @@ class Comparison:
     signature: str
     level: Level = "segment"
     measure: Measure = "pearson"
-    test: Literal["williams", "t", "permutation"] = "williams"
+    test: Literal["williams", "t", "permutation", "bootstrap"] = "williams"
     unit: Literal["translation", "segment", "document", "system"] = "translation"
     n_units: int = 0
     n_by_system: int = 0
@@ -372,7 +415,8 @@ class Comparison:
 class GoldEvaluation:
     """All metrics against one gold, best r first.
 
-    `comparison` tests Pearson's r at segment level, `tests` every other measure.
+    `comparison` tests Pearson's r at segment level, `tests` every other measure. `beside` are tests of r that decide
+    nothing: Student's t next to Williams', and Williams' next to tests by segment.
     """
 
     gold: GoldFacts
@@ -390,6 +434,7 @@ class GoldEvaluation:
     # With `qe`: a prediction of the mean of the gold everywhere, as a check.
     constant: PredictionResult | None = None
     good_enough: GoodEnough | None = None
+    beside: tuple[Comparison, ...] = ()
 
     @property
     def winners(self) -> tuple[str, ...]:
@@ -400,6 +445,15 @@ class GoldEvaluation:
     def all_tests(self) -> tuple[Comparison, ...]:
         """The tests of all measures, Pearson at segment level first."""
         return (() if self.comparison is None else (self.comparison,)) + self.tests
+
+    def shown_tests(self, options: Options) -> tuple[Comparison, ...]:
+        """Return the tests of all measures, those of predictions last."""
+        of_predictions = (
+            test.as_comparison(options.alpha)
+            for test in self.prediction_comparisons
+            if test.estimates
+        )
+        return (*self.all_tests, *of_predictions)
 
     def test_of(self, level: Level, measure: Measure) -> Comparison | None:
         """Return the tests of one measure; None if it was not tested."""
@@ -493,54 +547,14 @@ class EvaluationResult:
 
     def to_json(self, *, indent: int | None = None) -> str:
         """Return the result as JSON; equal results give equal text."""
-        return json.dumps(
-            self, default=_as_dict, allow_nan=False, ensure_ascii=False, indent=indent
-        )
+        return json.dumps(self, default=as_dict, allow_nan=False, ensure_ascii=False, indent=indent)
 
     @classmethod
     def from_dict(cls, facts: dict[str, Any]) -> "EvaluationResult":
         """Restore a result from `to_dict`."""
-        return _restored(cls, facts)
-
-
-def _as_dict(result: Any) -> dict[str, Any]:
-    """Return the fields of a result; `asdict` would copy every number of every matrix."""
-    return {field.name: getattr(result, field.name) for field in fields(result)}
+        return restored(cls, facts)
 
 
 def numbers(values: Matrix | Sequence[Value]) -> np.ndarray:
     """Convert a matrix or row to an array, with NaN for None."""
     return np.array(values, dtype=np.float64)
-
-
-# Names of fields in results that were stored earlier.
-_FORMER_NAMES = {"estimates": "r"}
-
-
-def _restored(kind: Any, facts: Any) -> Any:
-    """Restore an object of a type from JSON types. A field that is not stored has its default."""
-    if is_dataclass(kind):
-        return kind(  # type: ignore[operator]
-            **{
-                name: _restored(hint, facts[stored])
-                for name, hint in _hints(kind).items()  # type: ignore[arg-type]
-                if (stored := name if name in facts else _FORMER_NAMES.get(name)) in facts
-            }
-        )
-    origin, parts = get_origin(kind), get_args(kind)
-    if origin is tuple:
-        # Rows of numbers, by far the most of a result, need no look at each one.
-        if parts[0] == Value:
-            return tuple(facts)
-        return tuple(_restored(parts[0], item) for item in facts)
-    if origin in (Union, types.UnionType):
-        if facts is None:
-            return None
-        return _restored(next(part for part in parts if part is not type(None)), facts)
-    return facts
-
-
-@cache
-def _hints(kind: type) -> dict[str, Any]:
-    hints = get_type_hints(kind)
-    return {field.name: hints[field.name] for field in fields(kind)}

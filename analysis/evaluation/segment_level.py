@@ -145,7 +145,7 @@ def _extreme(
 
 
 def _by_segment(rows: Rows, options: Options) -> SegmentMeasures:
-    """Intervals and tests with segments as the unit; one translation a segment: Fisher and Williams for r."""
+    """Intervals and tests with segments as the unit; by default, with one translation each, Fisher and Williams for r."""
     everything = np.ones(len(rows.gold), dtype=bool)
     tests: dict[Measure, SegmentTests] = {}
     estimates: dict[Measure, list[Estimate]] = {}
@@ -153,7 +153,7 @@ def _by_segment(rows: Rows, options: Options) -> SegmentMeasures:
         result = _correlations(rows, everything, method, options)
         estimates[measure] = estimates_of(result, options.confidence)
         tests[measure] = result
-    if not (rows.shares_segments or options.is_resampling):
+    if options.uncertainty == "segments" and not rows.shares_segments:
         estimates["pearson"] = [
             Estimate(row.estimate, *_fisher(row, options), n=row.n) for row in estimates["pearson"]
         ]
@@ -165,12 +165,12 @@ def _by_segment(rows: Rows, options: Options) -> SegmentMeasures:
 def _correlations(
     rows: Rows, chosen: Bools, method: Method, options: Options
 ) -> UnitEstimates | ResampledEstimates:
-    """Correlate the chosen translations. Only r is resampled: ranks change with every resample."""
+    """Correlate the chosen translations."""
     metrics, gold = rows.scores[:, chosen], rows.truth[chosen]
     segments, flags = rows.alignment.segments[chosen], list(rows.flags)
-    if options.is_resampling and method == "pearson":
+    if options.is_resampling:
         return resampled_correlations(
-            metrics, gold, segments, higher_is_better=flags, **_resampling(options)
+            metrics, gold, segments, method=method, higher_is_better=flags, **_resampling(options)
         )
     return correlations_by_segment(metrics, gold, segments, method=method, higher_is_better=flags)
 
@@ -274,6 +274,21 @@ def segment_tests(
         )
         for measure, tests in measured.tests.items()
     )
+
+
+def tests_beside(
+    rows: Rows, tests: Sequence[Comparison], options: Options
+) -> tuple[Comparison, ...]:
+    """Return the test of r to show next to the one that decides: t next to Williams', otherwise Williams'."""
+    if not tests or options.is_published:
+        return ()
+    matrix: SegmentTests = _williams(rows)
+    if tests[0].test == "williams":
+        everything = np.ones(len(rows.gold), dtype=bool)
+        matrix = _correlations(rows, everything, "pearson", options)
+    unit = options.level if rows.shares_segments else "translation"
+    facts: dict[str, Any] = {"level": "segment", "measure": "pearson", "unit": unit}
+    return (comparison_of(rows.metrics, matrix, options=options, **facts),)
 
 
 _TESTS: dict[type, Literal["williams", "t", "permutation"]] = {

@@ -197,6 +197,7 @@ class SystemMeasures:
     estimates: dict[Measure, list[Estimate]]
     spa: list[Estimate | None] | None = None
     tests: tuple[Comparison, ...] = ()
+    beside: tuple[Comparison, ...] = ()
 
 
 def measure_systems(systems: SystemRows, rows: Rows | None, options: Options) -> SystemMeasures:
@@ -250,10 +251,12 @@ def _published_tests(systems: SystemRows, options: Options) -> tuple[Comparison,
     return (_comparison(systems, "pearson", tests, "system", options),)
 
 
-def _by_system(systems: SystemRows, measure: Measure) -> UnitEstimates | WilliamsMatrix | None:
+def _by_system(
+    systems: SystemRows, measure: Measure, *, is_robust: bool = False
+) -> UnitEstimates | WilliamsMatrix | None:
     """Return the tests with systems as the unit; None if there are too few systems for Williams'."""
     scores, flags = np.stack(systems.scores), list(systems.flags)
-    if measure != "pearson":
+    if measure != "pearson" or is_robust:
         method = METHODS.get(measure, measure)
         return measures_by_system(scores, systems.truth, method, higher_is_better=flags)
     if len(systems.systems) < MIN_FOR_WILLIAMS:
@@ -294,7 +297,9 @@ def _resampled(
     estimates, tests = dict(unsegmented), []
     for measure in SYSTEM_MEASURES:
         is_resampled = measure in by_segment and all(systems.are_means)
-        by_system = None if is_resampled else _by_system(systems, measure)
+        by_system = (
+            None if is_resampled else _by_system(systems, measure, is_robust=options.is_robust)
+        )
         if measure in by_segment:
             estimates[measure] = [
                 new if is_mean else old
@@ -318,7 +323,20 @@ def _resampled(
             tests.append(_comparison(systems, measure, by_system, "system", options))
     if soft is not None and "spa" in spreads:
         tests.append(_soft_tests(systems, soft, spreads["spa"], options))
-    return SystemMeasures(estimates, soft, tuple(tests) if len(systems.metrics) > 1 else ())
+    if len(systems.metrics) < 2:
+        return SystemMeasures(estimates, soft)
+    beside = _beside(systems, tests[0] if tests else None, options)
+    return SystemMeasures(estimates, soft, tuple(tests), beside)
+
+
+def _beside(
+    systems: SystemRows, decisive: Comparison | None, options: Options
+) -> tuple[Comparison, ...]:
+    """Return Williams' test of r next to another, and Student's t by system next to Williams'."""
+    if decisive is None or decisive.measure != "pearson":
+        return ()
+    matrix = _by_system(systems, "pearson", is_robust=decisive.test == "williams")
+    return () if matrix is None else (_comparison(systems, "pearson", matrix, "system", options),)
 
 
 def _estimates_by_system(
@@ -329,8 +347,8 @@ def _estimates_by_system(
     Pairs of systems are not independent, so the exact binomial interval of accuracy is too narrow.
     """
     estimates = dict(published)
-    for measure in SYSTEM_MEASURES[1:]:
-        result = _by_system(systems, measure)
+    for measure in SYSTEM_MEASURES[0 if options.is_robust else 1 :]:
+        result = _by_system(systems, measure, is_robust=options.is_robust)
         assert isinstance(result, UnitEstimates)
         estimates[measure] = [
             replace(known, low=row.low, high=row.high)

@@ -2,12 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Literal
 
 from da_platform.plots.rendering import to_csv
 
 from ..stats.correlation import EXTREME_SHARE
-from ..stats.quality_estimation import RESCALED_SPREAD
 from ..tables.table import (
     ENDS,
     Cell,
@@ -23,6 +21,7 @@ from ..tables.table import (
 from .file_names import Parts, file_names
 from .good_enough import good_enough_table
 from .human_sentence import human_sentence
+from .prediction_tables import prediction_table
 from .results import (
     Breakdown,
     Contrast,
@@ -33,8 +32,6 @@ from .results import (
     Level,
     Measure,
     Options,
-    PredictionComparison,
-    PredictionResult,
     Preferences,
     numbers,
 )
@@ -45,13 +42,12 @@ from .wording import (
     level_name,
     name_of_test,
     rows_name,
+    sample,
     unit_sentence,
 )
 
 # More groups than this do not fit on a page and are only in the CSV.
 MOST_GROUPS = 14
-
-SORT_NAMES = {"r": "r", "mae": "MAE", "rmse": "RMSE", "delta_avg": "DeltaAvg"}
 
 
 def tables_of(result: EvaluationResult) -> list[Table]:
@@ -71,7 +67,7 @@ def tables_of(result: EvaluationResult) -> list[Table]:
             tables.append((("preference", name), table))
         if gold.system:
             tables.append((("system", name), system_table(gold, result.options)))
-        if gold.all_tests and not result.options.is_published:
+        if gold.shown_tests(result.options) and not result.options.is_published:
             tables.append((("tests", name), tests_table(gold, result.options)))
         tables += [
             (("by", breakdown.by, name), breakdown_table(gold, breakdown, result.options))
@@ -96,6 +92,8 @@ def segment_table(gold: GoldEvaluation, options: Options) -> Table:
     """Return metrics against segment gold, best r first."""
     has_pairs = any(row.acc_eq is not None for row in gold.segment)
     titles = ["Spearman", "Kendall", "best", "worst"] + (["acc_eq"] if has_pairs else [])
+    against_best = _against_best(gold)
+    titles += [f"p, {name}" for name in against_best]
     winners = _winners(gold, "segment")
     rows = []
     for row in gold.segment:
@@ -109,7 +107,8 @@ def segment_table(gold: GoldEvaluation, options: Options) -> Table:
             _value(row.worst),
         ]
         acc_eq = _value(row.acc_eq, bold=row.metric in winners["acc_eq"])
-        rows.append(cells + ([acc_eq] if has_pairs else []))
+        cells += [acc_eq] if has_pairs else []
+        rows.append(cells + [number(found.get(row.metric)) for found in against_best.values()])
     return Table(
         name=f"segment-{gold.gold.name}",
         caption=f"{options.level.capitalize()}-level agreement with {gold.gold.name}",
@@ -117,6 +116,20 @@ def segment_table(gold: GoldEvaluation, options: Options) -> Table:
         rows=rows,
         note=_segment_note(gold, options, has_pairs),
     )
+
+
+def _against_best(gold: GoldEvaluation) -> dict[str, dict[str, float | None]]:
+    """Return the raw p that the best metric is better than each other: by Williams and by t, where both are shown."""
+    tests = [gold.comparison, *(test for test in gold.beside if test.level == "segment")]
+    if len(tests) < 2 or gold.comparison is None or gold.comparison.unit != "translation":
+        return {}
+    return {
+        "Williams" if test.test == "williams" else "t": dict(
+            zip(test.metrics, test.pvalue[0], strict=True)
+        )
+        for test in tests
+        if test is not None
+    }
 
 
 def _winners(gold: GoldEvaluation, level: Level) -> dict[Measure, tuple[str, ...]]:
@@ -129,8 +142,10 @@ def _segment_note(gold: GoldEvaluation, options: Options, has_pairs: bool) -> st
     how = "Fisher"
     if (test := gold.comparison) is not None and test.is_by_segment:
         how = f"{'bootstrap' if options.is_resampling else 'jackknife'} of {options.level}s"
+    elif options.is_robust:
+        how = f"jackknife of {rows_name(options)}"
     note = (
-        f"{_sample(gold, options)} r: Pearson correlation with {_confidence(options)} interval ({how}). "
+        f"{sample(gold, options)} r: Pearson correlation with {_confidence(options)} interval ({how}). "
         f"{_tests_sentence(gold, 'segment', options)} best, worst: r over the {EXTREME_SHARE * 100:g} % of {rows_name(options)} with "
         f"the best and worst gold."
     )
@@ -142,6 +157,11 @@ def _segment_note(gold: GoldEvaluation, options: Options, has_pairs: bool) -> st
             note += f" on the same {rows_name(options)}."
         else:
             note += f", for each half of the {options.level}s on the other half."
+    if _against_best(gold):
+        note += (
+            " p: one-sided, unadjusted, that the metric with the highest r is better; by Williams, and by Student's t, which "
+            "also holds where noise grows with the gold."
+        )
     if any(not row.higher_is_better for row in gold.segment):
         note += " Metrics where lower is better have their signs reversed."
     if not facts.higher_is_better:
@@ -157,21 +177,26 @@ def _tests_sentence(gold: GoldEvaluation, level: Level, options: Options) -> str
     sentence = bold_sentence(test, options)
     if test.test == "williams":
         sentence += " The other measures: t test (jackknife), with the same correction."
-    if level == "segment" and options.is_resampling:
-        sentence += " Spearman and Kendall: t test and jackknife, with the same correction."
     return " ".join(part for part in (unit_sentence(test), sentence) if part)
+
+
+_BESIDE = (
+    " For comparison: what another test of r would find. Williams' is right if each translation is of another segment "
+    "and noise does not grow with the gold; by segment, Student's t holds in any case."
+)
 
 
 def tests_table(gold: GoldEvaluation, options: Options) -> Table:
     """Return which metrics win by each measure, and by which test."""
     rows: list[list[Cell]] = []
-    for test in gold.all_tests:
+    tests = gold.shown_tests(options)
+    for test in (*tests, *gold.beside):
         pvalue, n_pairs = numbers(test.pvalue), len(test.metrics) * (len(test.metrics) - 1) // 2
         rows.append(
             [
                 text(level_name(test.level, options)),
                 text(MEASURE_NAMES[test.measure]),
-                text(name_of_test(test)),
+                text(name_of_test(test) + ("" if test in tests else ", for comparison")),
                 count(n_pairs),
                 count(int((pvalue < options.alpha).sum())),
                 count(int((test.adjusted < options.alpha).sum())),
@@ -180,7 +205,7 @@ def tests_table(gold: GoldEvaluation, options: Options) -> Table:
             ]
         )
     titles = ["pairs", "significant, raw p", "significant, adjusted p", "winners"]
-    first = gold.all_tests[0]
+    first = tests[0]
     how = (
         "without correction" if first.correction == "none" else "by Holm's method, for each measure"
     )
@@ -190,117 +215,22 @@ def tests_table(gold: GoldEvaluation, options: Options) -> Table:
         columns=[
             *(Column(title, is_number=False) for title in ("level", "measure", "test")),
             *map(Column, titles),
-            Column("not significantly outperformed by any other", is_number=False),
+            Column("winners by name", is_number=False),
         ],
         rows=rows,
         note=(
             f"One-sided tests of every pair of metrics in both directions; p-values are adjusted {how}. "
             f"Significant: {level_and_correction(replace(first, correction='none'), options)}. "
-            "All p-values, raw and adjusted, are in the data of the significance maps."
+            "All p-values, raw and adjusted, are in the data of the significance maps. Winners: not significantly "
+            "outperformed by any other"
+            + (
+                "; in MAE and DeltaAvg, the best and those not significantly worse."
+                if gold.prediction_comparisons
+                else "."
+            )
+            + (_BESIDE if gold.beside else "")
         ),
     )
-
-
-def prediction_table(gold: GoldEvaluation, options: Options) -> Table:
-    """Return the errors of predictions, as submitted and rescaled, with the winners of each measure."""
-    titles = ["r", "MAE", "RMSE", "MAE rescaled", "RMSE rescaled", "DeltaAvg", "Spearman"]
-    segment_results = {row.metric: row for row in gold.segment}
-    by_measure = {test.measure: test for test in gold.prediction_comparisons}
-    names = [row.metric for row in gold.predictions]
-    winners = {name: test.winners(options.alpha) for name, test in by_measure.items()}
-    like = {name: test.like(options.baseline, options.alpha) for name, test in by_measure.items()}
-
-    def tested(row: PredictionResult, measure: Literal["mae", "delta_avg"]) -> Cell:
-        cell = number(getattr(row, measure).estimate, bold=row.metric in winners.get(measure, ()))
-        return replace(cell, shaded=row.metric in like.get(measure, ()))
-
-    rows = []
-    for row in sorted_predictions(gold, options):
-        segment = segment_results[row.metric]
-        rows.append(
-            [
-                text(row.metric),
-                correlation(segment.pearson.estimate, bold=segment.is_winner),
-                tested(row, "mae"),
-                number(row.rmse.estimate),
-                number(row.rescaled_mae.estimate),
-                number(row.rescaled_rmse.estimate),
-                tested(row, "delta_avg"),
-                _value(segment.spearman),
-            ]
-        )
-    if constant := gold.constant:
-        errors = [number(constant.mae.estimate), number(constant.rmse.estimate)]
-        rest = [number(None), number(None), number(constant.delta_avg.estimate), number(None)]
-        rows.append([text(constant.metric), correlation(None), *errors, *rest])
-    return Table(
-        name=f"prediction-{gold.gold.name}",
-        caption=f"Predictions of {gold.gold.name}",
-        columns=[Column("system", is_number=False), *map(Column, titles)],
-        rows=rows,
-        note=_prediction_note(gold, options, options.baseline in names),
-        lines_after=frozenset({len(rows) - 2} if gold.constant else ()),
-    )
-
-
-def sorted_predictions(gold: GoldEvaluation, options: Options) -> list[PredictionResult]:
-    """Return the predictions in the order that was chosen, best first; those without a value last."""
-    if options.sort == "r":
-        return list(gold.predictions)
-    sign = -1 if options.sort == "delta_avg" else 1
-
-    def place(row: PredictionResult) -> float:
-        value = getattr(row, options.sort).estimate
-        return float("inf") if value is None else sign * value
-
-    return sorted(gold.predictions, key=place)
-
-
-def _prediction_note(gold: GoldEvaluation, options: Options, has_baseline: bool) -> str:
-    n_gamed = sum(
-        _estimate(row, "rescaled_mae") < _estimate(row, "mae") for row in gold.predictions
-    )
-    least = min((_estimate(row, "mae") for row in gold.predictions), default=None)
-    note = f"{_sample(gold, options)} Sorted by {SORT_NAMES[options.sort]}. {bold_sentence(gold.comparison, options)}"
-    if gold.prediction_comparisons:
-        sentence = _prediction_sentence(gold.prediction_comparisons[0], options)
-        note += f" In the columns MAE and DeltaAvg: {sentence}"
-    if has_baseline and gold.prediction_comparisons:
-        note += (
-            f" Shaded (°): not significantly different from {options.baseline} by the same test."
-        )
-    note += _constant_sentence(gold)
-    return note + (
-        f" Errors can be gamed: rescaling predictions to the mean of "
-        f"the gold and {RESCALED_SPREAD:g} of its standard deviation does not change r, but lowers "
-        f"the MAE of {n_gamed} of {len(gold.predictions)} systems. The smallest MAE as submitted is "
-        f"{number(least).text}."
-    )
-
-
-def _constant_sentence(gold: GoldEvaluation) -> str:
-    """Say how many systems have no smaller errors than a prediction that never changes."""
-    if gold.constant is None:
-        return ""
-    mean = _estimate(gold.constant, "mae")
-    n_worse = sum(_estimate(row, "mae") >= mean for row in gold.predictions)
-    return (
-        f" {gold.constant.metric}: the mean of {gold.gold.name}, predicted everywhere. The MAE of {n_worse} of "
-        f"{len(gold.predictions)} systems is not below it."
-    )
-
-
-def _prediction_sentence(test: PredictionComparison, options: Options) -> str:
-    """Explain which test decides which errors are in bold."""
-    how = f"t test by {test.unit}"
-    if test.unit == "translation":
-        how = f"paired bootstrap over {rows_name(options)}"
-    return f"{how}, one-sided, {level_and_correction(test, options)}."
-
-
-def _estimate(result: PredictionResult, name: str) -> float:
-    value = getattr(result, name).estimate
-    return float("inf") if value is None else value
 
 
 _TIE_RULES = {
@@ -425,7 +355,7 @@ def breakdown_table(gold: GoldEvaluation, breakdown: Breakdown, options: Options
         caption=f"Pearson correlation with {gold.gold.name} by {breakdown.by}",
         columns=[Column("metric", is_number=False), *map(Column, titles)],
         rows=rows,
-        note=f"{_sample(gold, options)} mean: unweighted mean over groups that have a correlation.",
+        note=f"{sample(gold, options)} mean: unweighted mean over groups that have a correlation.",
         lines_after=frozenset({len(rows) - 2}),
     )
 
@@ -540,13 +470,6 @@ def contradictions_table(contrast: Contrast, options: Options) -> Table:
 
 def _value(estimate: Estimate | None, *, bold: bool = False) -> Cell:
     return correlation(None if estimate is None else estimate.estimate, bold=bold)
-
-
-def _sample(gold: GoldEvaluation, options: Options) -> str:
-    """Return the number of translations, segments or documents, and systems."""
-    facts = gold.gold
-    by = f" by {facts.n_systems} systems" if facts.n_systems > 1 else ""
-    return f"n = {facts.n:,} translations of {facts.n_segments:,} {options.level}s{by}."
 
 
 def _confidence(options: Options) -> str:

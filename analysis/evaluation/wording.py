@@ -1,7 +1,7 @@
 """The names of measures and tests, as tables, figures and pages show them."""
 
 from ..stats.thresholds import bare
-from .results import Comparison, Level, Measure, Options, PredictionComparison
+from .results import Comparison, GoldEvaluation, Level, Measure, Options, PredictionComparison
 
 MEASURE_NAMES: dict[Measure, str] = {
     "pearson": "Pearson r",
@@ -10,7 +10,12 @@ MEASURE_NAMES: dict[Measure, str] = {
     "acc_eq": "acc_eq",
     "accuracy": "pairwise accuracy",
     "spa": "soft pairwise accuracy",
+    "mae": "MAE",
+    "delta_avg": "DeltaAvg",
 }
+
+
+_TESTS = {"t": "t test", "permutation": "permutation", "bootstrap": "paired bootstrap"}
 
 
 def level_name(level: Level, options: Options) -> str:
@@ -27,7 +32,7 @@ def name_of_test(comparison: Comparison) -> str:
     """Return the test, and what it takes as independent."""
     if comparison.test == "williams":
         return "Williams test"
-    return f"{'t test' if comparison.test == 't' else 'permutation'} by {comparison.unit}"
+    return f"{_TESTS[comparison.test]} by {comparison.unit}"
 
 
 def level_and_correction(comparison: Comparison | PredictionComparison, options: Options) -> str:
@@ -80,3 +85,10 @@ def unit_sentence(comparison: Comparison) -> str:
             f"{unit}."
         )
     return ""
+
+
+def sample(gold: GoldEvaluation, options: Options) -> str:
+    """Return the number of translations, segments or documents, and systems."""
+    facts = gold.gold
+    by = f" by {facts.n_systems} systems" if facts.n_systems > 1 else ""
+    return f"n = {facts.n:,} translations of {facts.n_segments:,} {options.level}s{by}."

@@ -327,9 +327,25 @@ def _rank_correlations(
         values[i] = np.where(np.isnan(without), estimates[i], without)
     if kept:
         return estimates, jackknife_covariance(scaled(values, "fisher"))
-    # On Fisher's scale a small change is divided by 1 - r^2.
-    slope = np.maximum(1 - estimates**2, 1 - largest**2)
-    return estimates, covariance_of(values / slope[:, None])
+    return estimates, covariance_of(_on_fishers_scale(values, estimates, largest))
+
+
+def _on_fishers_scale(influences: Floats, estimates: Floats, largest: float) -> Floats:
+    """Divide small changes of r by 1 - r^2, which gives those of Fisher's z."""
+    slope: Floats = np.maximum(1 - estimates**2, 1 - largest**2)
+    return influences / slope[:, None]
+
+
+def rank_influences(
+    metrics: Floats, gold: Floats, codes: Ints, method: Method
+) -> tuple[Floats, Floats]:
+    """Return the coefficient of each metric, and the influence of each segment on its Fisher's z."""
+    y, n_units = Ranks.of(gold), int(codes.max()) + 1
+    found = [_OF_RANKS[method](Ranks.of(scores), y) for scores in metrics]
+    estimates = np.array([estimate for estimate, _ in found])
+    values = [np.bincount(codes, weights=rows, minlength=n_units) for _, rows in found]
+    largest = largest_of_order(method, len(gold))
+    return estimates, _on_fishers_scale(np.array(values), estimates, largest)
 
 
 # Coefficients of two rankings, and the influence of each translation on them, divided by n ---------

@@ -15,6 +15,7 @@ from ._groups import factorise
 from ._pearson import unit_rows
 from ._validation import (
     Floats,
+    Ints,
     as_keys,
     as_scores,
     check_between,
@@ -22,7 +23,13 @@ from ._validation import (
     directions,
     with_gold,
 )
-from .by_segment import sums_by_unit
+from .by_segment import (
+    Method,
+    largest_of_order,
+    rank_influences,
+    scaled,
+    sums_by_unit,
+)
 from .resampling import (
     DEFAULT_RESAMPLES,
     ROUNDING,
@@ -107,9 +114,10 @@ def resampled_correlations(
     *,
     rng: np.random.Generator,
     n_resamples: int = DEFAULT_RESAMPLES,
+    method: Method = "pearson",
     higher_is_better: bool | ArrayLike = True,
 ) -> ResampledEstimates:
-    """Correlate many metrics with gold (Pearson's r), resampling segments.
+    """Correlate many metrics with gold, resampling segments.
 
     Parameters
     ----------
@@ -121,6 +129,7 @@ def resampled_correlations(
         The segment of each translation: integers or strings.
     rng : numpy.random.Generator
     n_resamples : int
+    method : {"pearson", "spearman", "kendall_b"}
     higher_is_better : bool or array_like of bool, shape (n_metrics,)
         False flips a metric's sign.
 
@@ -128,7 +137,9 @@ def resampled_correlations(
     -------
     ResampledEstimates
         Two metrics are standardised over all translations; then the scores that they give to all translations of
-        a segment change places, or stay. Metrics that agree everywhere have p = 1.
+        a segment change places, or stay. Metrics that agree everywhere have p = 1. Of rank correlations, which every
+        resample would have to rank anew, the influences of the segments on Fisher's z are drawn and swapped:
+        their first-order approximation.
 
     References
     ----------
@@ -143,6 +154,10 @@ def resampled_correlations(
         raise ValueError(f"`segments` has {len(units)} rows for {len(has_gold)} of `gold`")
     codes = factorise(units[has_gold])[1]
     signs = directions(higher_is_better, len(scores))
+    if method != "pearson":
+        return _resampled_ranks(
+            scores, truth, codes, method, signs=signs, rng=rng, n_resamples=n_resamples
+        )
     x, y = unit_rows(scores) * signs[:, None], unit_rows(truth)
     estimates = np.clip(x @ y, -1, 1)
     values = sums_by_unit(np.concatenate([x, x**2, x * y]), codes).T
@@ -193,29 +208,65 @@ def resampled_means(
     """
     values = as_scores(by_segment, "by_segment", ndim=2)
     values = check_complete(values[:, ~np.isnan(values).any(axis=0)], "by_segment")
-    n_segments, estimates = values.shape[1], values.mean(axis=1)
-    first, second = metric_pairs(estimates)
-    observed = estimates[first] - estimates[second]
+    resampled, above, below = _of_means(values, rng, n_resamples)
+    return ResampledEstimates(
+        measure=measure,
+        estimates=values.mean(axis=1),
+        resampled=resampled,
+        above=above,
+        below=below,
+        n=n,
+        n_units=values.shape[1],
+        higher_is_better=higher_is_better,
+    )
+
+
+def _resampled_ranks(
+    scores: Floats,
+    truth: Floats,
+    codes: Ints,
+    method: Method,
+    *,
+    signs: Floats,
+    rng: np.random.Generator,
+    n_resamples: int,
+) -> ResampledEstimates:
+    estimates, influences = rank_influences(scores, truth, codes, method)
+    estimates, influences = estimates * signs, influences * signs[:, None]
+    n_segments = influences.shape[1]
+    z = scaled(estimates, "fisher", largest_of_order(method, len(truth)))
+    # Their mean is z, and they vary as z does (pseudo-values).
+    resampled, above, below = _of_means(z[:, None] + n_segments * influences, rng, n_resamples)
+    return ResampledEstimates(
+        measure=method,
+        estimates=estimates,
+        resampled=np.tanh(resampled),
+        above=above,
+        below=below,
+        n=len(truth),
+        n_units=n_segments,
+        higher_is_better=tuple(bool(sign > 0) for sign in signs),
+    )
+
+
+def _of_means(
+    values: Floats, rng: np.random.Generator, n_resamples: int
+) -> tuple[Floats, Floats, Floats]:
+    """Return the means of drawn segments, and the shares of swaps above and below the observed differences."""
+    n_segments, means = values.shape[1], values.mean(axis=1)
+    first, second = metric_pairs(means)
+    observed = means[first] - means[second]
     # A swap turns the sign of a segment's difference.
     moved = (
         (masks @ values.T) * (2 / n_segments)
         for masks in swap_masks(n_segments, n_resamples, rng, width=len(first))
     )
     swapped = (observed - (block[:, first] - block[:, second]) for block in moved)
-    above, below = _shares(swapped, estimates, n_resamples)
+    above, below = _shares(swapped, means, n_resamples)
     resampled = [
         counts @ values.T / n_segments for counts in bootstrap_counts(n_segments, n_resamples, rng)
     ]
-    return ResampledEstimates(
-        measure=measure,
-        estimates=estimates,
-        resampled=np.concatenate(resampled),
-        above=above,
-        below=below,
-        n=n,
-        n_units=n_segments,
-        higher_is_better=higher_is_better,
-    )
+    return np.concatenate(resampled), above, below
 
 
 def _shares(

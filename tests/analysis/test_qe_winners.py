@@ -8,9 +8,13 @@ import pytest
 from django.core.management import call_command
 
 from analysis.evaluation import EvaluationResult, Options, evaluate
+from analysis.evaluation.pictures import pictures_of_result
 from analysis.evaluation.report import findings
-from analysis.evaluation.results import PREDICTION_SORTS
-from analysis.evaluation.tables import prediction_table
+from analysis.evaluation.result_page import measures_offered
+from analysis.evaluation.results import PREDICTION_SORTS, PredictionComparison
+from analysis.evaluation.tables import tables_of
+from analysis.stats.quality_estimation import compare_predictions
+from analysis.evaluation.prediction_tables import prediction_table
 from analysis.scores.errors import ScoresRefused
 from analysis.scores.score_tables import ScoreTable
 from analysis.tables import to_latex, to_markdown
@@ -80,11 +84,59 @@ def test_the_published_tests_are_named_in_the_note():
 
 def test_the_findings_name_the_winners():
     result = evaluate([POOR, GOOD], [gold_table()], options=Options(qe=True)).result
-    sentences = [sentence for sentence in findings(result) if "outperformed in" in sentence]
+    sentences = [sentence for sentence in findings(result) if "Best in" in sentence]
     assert sentences == [
-        "Not significantly outperformed in MAE (t test by segment, Holm's correction): good.",
-        "Not significantly outperformed in DeltaAvg (t test by segment, Holm's correction): good.",
+        "Best in MAE, or not significantly worse (t test by segment, Holm's correction): good.",
+        "Best in DeltaAvg, or not significantly worse (t test by segment, Holm's correction): good.",
     ]
+
+
+def test_winners_are_the_best_and_those_not_significantly_worse():
+    # Nobody significantly outperforms the third, but it is significantly worse than the best.
+    pvalue = ((None, 0.2, 0.04), (0.8, None, 0.5), (0.96, 0.5, None))
+    facts = {"metrics": ("one", "two", "three"), "pvalue": pvalue, "unit": "segment"}
+    tests = PredictionComparison(
+        measure="mae", correction="none", signature="", estimates=(0.1, 0.11, 0.2), **facts
+    )
+    assert tests.winners(0.05) == ("one", "two")
+    by_delta = replace(tests, measure="delta_avg")
+    assert by_delta.order == [2, 1, 0] and by_delta.winners(0.05) == ("one", "two", "three")
+
+
+def test_errors_are_in_the_table_of_tests_and_have_a_map():
+    result = evaluate([POOR, DULL, TWIN, GOOD], [gold_table()], options=QE).result
+    table = next(table for table in tables_of(result) if table.name.startswith("tests"))
+    rows = {row[1].text: [cell.text for cell in row[2:]] for row in table.rows}
+    assert rows["MAE"][0] == rows["DeltaAvg"][0] == "t test by segment"
+    assert int(rows["MAE"][2]) >= int(rows["MAE"][3]) and rows["MAE"][5] == "good, twin"
+    assert "the best and those not significantly worse" in table.note
+    (picture,) = (
+        picture
+        for picture in pictures_of_result(result)
+        if picture.name == "significance-segment-mae-gold"
+    )
+    assert b"good" in picture.csv()
+    assert "segment-delta_avg" in measures_offered(result)
+
+
+def test_resampling_draws_segments_for_errors_too():
+    options = replace(QE, uncertainty="resampling")
+    gold = evaluated(options)
+    mae = gold.prediction_comparisons[0]
+    assert (mae.unit, mae.test, mae.correction) == ("segment", "bootstrap", "holm")
+    segments = np.tile(np.arange(25), 4)
+    scores = [table.scores for table in (POOR, DULL, TWIN, GOOD)]
+    expected = compare_predictions(
+        scores,
+        gold_scores(),
+        "mae",
+        higher_is_better=True,
+        segments=segments,
+        rng=np.random.default_rng(options.seed),
+        n_resamples=200,
+    )
+    np.testing.assert_allclose(np.array(mae.pvalue, dtype=float), expected.pvalue)
+    assert "paired bootstrap by segment" in prediction_table(gold, options).note
 
 
 def test_a_single_submission_is_not_tested():
@@ -127,7 +179,7 @@ def test_the_command_takes_a_baseline_and_a_sort_key(tmp_path, capsys):
         *("evaluate", str(predictions), "--gold", f"da={truth}", "--qe", "--all-higher"),
         *("--baseline", "dull", "--sort", "mae", "--out", str(tmp_path / "report")),
     )
-    assert "Not significantly outperformed in MAE" in capsys.readouterr().out
+    assert "Best in MAE, or not significantly worse" in capsys.readouterr().out
     page = (tmp_path / "report" / "index.html").read_text()
     assert 'class="number shaded"' in page and "different from dull" in page
     options = json.loads((tmp_path / "report" / "result.json").read_text())["options"]

@@ -146,7 +146,9 @@ def test_the_table_of_tests_counts_significant_pairs_before_and_after_correction
     table = next(table for table in tables_of(result) if table.name == "tests-gold")
     measures = [(row[0].text, row[1].text) for row in table.rows]
     assert measures[:2] == [("segment level", "Pearson r"), ("segment level", "Spearman")]
-    assert len(measures) == 9 and measures[-1] == ("system level", "soft pairwise accuracy")
+    assert len(measures) == 11 and measures[8] == ("system level", "soft pairwise accuracy")
+    assert [row[2].text for row in table.rows[9:]] == ["Williams test, for comparison"] * 2
+    assert "For comparison: what another test of r would find" in table.note
     n_raw, n_adjusted = ([row[i].value for row in table.rows] for i in (4, 5))
     assert all(raw >= adjusted for raw, adjusted in zip(n_raw, n_adjusted, strict=True))
     assert table.rows[0][7].text == "good"

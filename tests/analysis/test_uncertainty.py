@@ -9,11 +9,12 @@ from numpy.testing import assert_allclose
 from analysis.evaluation import EvaluationResult, Options, evaluate
 from analysis.evaluation.result_page import measures_offered, shown_pictures
 from analysis.evaluation.stored_evaluations import EvaluationRefused, options_from
-from analysis.evaluation.tables import tables_of
+from analysis.evaluation.tables import segment_table, tables_of
 from analysis.scores.score_tables import ScoreTable
 from analysis.stats.by_segment import correlations_by_segment
 from analysis.stats.correlation import correlate
 from analysis.stats.multiple_tests import holm
+from analysis.stats.segment_resampling import resampled_correlations
 from analysis.stats.system_resampling import measures_by_system
 from analysis.stats.williams import williams_matrix
 from tests.analysis.evaluation_tables import SYSTEMS, gold_scores, gold_table, keys, metric
@@ -79,6 +80,65 @@ def test_one_translation_of_each_segment_has_williams_and_fisher_for_r():
     by_fisher = correlate(tables[0].scores, gold_scores()[:25])
     assert gold.segment[0].pearson.low == pytest.approx(by_fisher.low)
     assert {test.measure: test.test for test in gold.tests} == {"spearman": "t", "kendall": "t"}
+
+
+def test_both_tests_of_r_are_shown_with_one_translation_of_each_segment():
+    tables = [one_system(table) for table in TABLES]
+    scores, truth = np.stack([table.scores for table in tables]), gold_scores()[:25]
+    gold = first_gold(tables, one_system(gold_table()))
+    by_t = correlations_by_segment(scores, truth, np.arange(25))
+    (beside,) = gold.beside
+    assert (beside.test, beside.unit, beside.measure) == ("t", "translation", "pearson")
+    assert_allclose(np.array(beside.pvalue, dtype=float), by_t.compare().pvalue)
+    table = segment_table(gold, Options())
+    assert [column.title for column in table.columns][-2:] == ["p, Williams", "p, t"]
+    by_williams = williams_matrix(scores, truth)
+    assert [cell.value for cell in table.rows[1][-2:]] == pytest.approx(
+        [by_williams.pvalue[0, 1], by_t.compare().pvalue[0, 1]]
+    )
+    robust = first_gold(tables, one_system(gold_table()), uncertainty="robust")
+    assert (robust.comparison.test, robust.beside[0].test) == ("t", "williams")
+    assert robust.comparison.pvalue == beside.pvalue
+    assert [row.pearson.low for row in robust.segment] == pytest.approx(by_t.intervals()[0])
+    note = segment_table(robust, Options(uncertainty="robust")).note
+    assert "jackknife of translations" in note and "t test by translation" in note
+
+
+def test_robust_tests_r_of_systems_without_segments_by_t():
+    rng = np.random.default_rng(5)
+    truth = rng.normal(size=12)
+    places = tuple((f"system {i}", "") for i in range(12))
+    gold = replace(gold_table(), level="system", keys=places, scores=truth)
+    scores = truth + rng.normal(size=(2, 12))
+    tables = [
+        ScoreTable(f"metric {i}", "system", places, row, True) for i, row in enumerate(scores)
+    ]
+    found = first_gold(tables, gold, uncertainty="robust")
+    expected = measures_by_system(scores, truth, "pearson")
+    by_name = {row.metric: row for row in found.system}
+    assert by_name["metric 0"].pearson.low == pytest.approx(expected.intervals()[0, 0])
+    assert (found.tests[0].test, found.beside[0].test) == ("t", "williams")
+    default = first_gold(tables, gold)
+    assert (default.tests[0].test, default.beside[0].test) == ("williams", "t")
+
+
+def test_resampling_draws_segments_for_every_measure():
+    gold = first_gold(uncertainty="resampling", n_resamples=200)
+    tests = [test for test in gold.all_tests if test.level == "segment"]
+    assert {test.test for test in tests} == {"permutation"} and len(tests) == 4
+    segments = np.tile(np.arange(25), 4)
+    expected = resampled_correlations(
+        [table.scores for table in TABLES],
+        gold_scores(),
+        segments,
+        method="kendall_b",
+        rng=np.random.default_rng(1),
+        n_resamples=200,
+    )
+    assert [row.kendall.low for row in gold.segment] == pytest.approx(expected.intervals()[0])
+    assert_allclose(
+        np.array(gold.test_of("segment", "kendall").pvalue, dtype=float), expected.compare().pvalue
+    )
 
 
 def test_every_measure_is_tested():

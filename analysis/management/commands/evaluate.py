@@ -325,8 +325,9 @@ def _add_tests(parser: CommandParser) -> None:
         "--uncertainty",
         choices=UNCERTAINTIES,
         default=DEFAULTS.uncertainty,
-        help="what intervals and tests take as independent: segments, by Student's t or by resampling them, "
-        "or translations as in the papers (published: Fisher, Williams; default: %(default)s)",
+        help="what intervals and tests take as independent: segments, by Student's t (Williams for r where each has one "
+        "translation; robust: t there too) or by resampling them, or translations as in the papers (published: Fisher, "
+        "Williams; default: %(default)s)",
     )
     parser.add_argument(
         "--correction",
