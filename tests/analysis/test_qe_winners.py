@@ -9,14 +9,14 @@ from django.core.management import call_command
 
 from analysis.evaluation import EvaluationResult, Options, evaluate
 from analysis.evaluation.pictures import pictures_of_result
+from analysis.evaluation.prediction_tables import prediction_table
 from analysis.evaluation.report import findings
 from analysis.evaluation.result_page import measures_offered
 from analysis.evaluation.results import PREDICTION_SORTS, PredictionComparison
 from analysis.evaluation.tables import tables_of
-from analysis.stats.quality_estimation import compare_predictions
-from analysis.evaluation.prediction_tables import prediction_table
 from analysis.scores.errors import ScoresRefused
 from analysis.scores.score_tables import ScoreTable
+from analysis.stats.quality_estimation import compare_predictions
 from analysis.tables import to_latex, to_markdown
 from tests.analysis.evaluation_tables import gold_scores, gold_table, keys, metric, write_table
 
