@@ -17,6 +17,7 @@ from enum import StrEnum
 from typing import Any, ClassVar, Protocol
 
 from django.db.models import Q
+from django.utils.translation import ngettext
 
 from analysis.stats.thresholds import FASTEST_HIT_SECONDS, MINIMUM_PAIRS
 
@@ -72,6 +73,31 @@ class Judged:
     given: object
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """What the pages around the screens say about a kind of task, in the language of the page.
+
+    `consent` and `stored` say what is stored of the answers: on the first page, and in the privacy notice.
+    `presented` tells how the texts stand on a screen, where that needs telling.
+    """
+
+    title: str
+    purpose: str
+    consent: str
+    stored: tuple[str, ...]
+    finished: str
+    is_no_problem: str
+    presented: str = ""
+
+
+def screens_in_words(size: int, most: int) -> str:
+    """Say how many screens with several texts a HIT has."""
+    pattern = ngettext(
+        "{size} screen of up to {most} texts", "{size} screens of up to {most} texts", size
+    )
+    return pattern.format(size=size, most=most)
+
+
 class TaskKind(ABC):
     """A kind of task. Most methods have the rule for one item on a screen as their default."""
 
@@ -83,6 +109,10 @@ class TaskKind(ABC):
     # The pages of one screen, and of one screen of practice.
     template: ClassVar[str]
     practice_template: ClassVar[str]
+    # Parts of other pages: what to agree with or do, the guideline, and the worked examples.
+    statement_template: ClassVar[str]
+    guideline_template: ClassVar[str]
+    examples_template: ClassVar[str]
     seconds_per_screen: ClassVar[float]
     # What reports call an answer.
     answer_noun: ClassVar[str] = "rating"
@@ -108,6 +138,17 @@ class TaskKind(ABC):
     def least_seconds(self, campaign: Campaign) -> float:
         """Return the working time in seconds below which nobody has read a HIT: as published, whatever its size."""
         return FASTEST_HIT_SECONDS
+
+    # What workers read ----------------------------------------------------------------------------
+
+    @abstractmethod
+    def words(self, campaign: Campaign) -> Words:
+        """Return the kind's own words for the pages around the screens."""
+
+    def size_in_words(self, campaign: Campaign, n_screens: int) -> str:
+        """Say how much there is to do in a HIT."""
+        texts = ngettext("%(size)s text", "%(size)s texts", n_screens)
+        return texts % {"size": n_screens}
 
     # What a screen holds --------------------------------------------------------------------------
 
@@ -171,9 +212,9 @@ class TaskKind(ABC):
 
     # Practice -------------------------------------------------------------------------------------
 
-    @abstractmethod
     def practice_task(self, campaign: Campaign) -> str:
-        """Return the task of rating whose statement, examples and practice texts fit this one."""
+        """Return the task whose statement, examples and practice texts fit this one."""
+        return campaign.task
 
     @abstractmethod
     def judge_practice(self, campaign: Campaign, item: Any, sent: Sent) -> Judged | None:
@@ -182,10 +223,6 @@ class TaskKind(ABC):
     def practice_context(self, item: Any, judged: Judged | None) -> dict[str, Any]:
         """Return what the practice page needs besides the item."""
         return {}
-
-    def check_of(self, practice: Any) -> Any:
-        """Return the question about the task, a `rating.practice.Check` in the language of the practice."""
-        return practice.check
 
     # HITs -----------------------------------------------------------------------------------------
 

@@ -52,7 +52,7 @@ from hits.models import (
 from hits.people.audit import record
 from hits.people.tokens import make_token
 from hits.questionnaires.answering import store_reply
-from hits.rating.reports import report_text
+from hits.rating.reports import SentReport, report_text
 from hits.recruiting.invites import make_invites
 from hits.workers.trust import weigh_pending
 from tests.addresses import Address, addresses
@@ -183,7 +183,7 @@ def _add_paid_work(campaign: Campaign, admin: User, n: int) -> None:
             confirm(campaign, is_by_hand=True)
     for assignment in Assignment.objects.submitted().filter(hit__campaign=campaign):
         InputSignals.objects.create(assignment=assignment, items=[[3, 1, 0, 0, 0]] * 40)
-        report_text(assignment=assignment, position=1, reason="other")
+        report_text(assignment=assignment, screen=1, report=SentReport("other"))
     for participation in campaign.participations.all():
         store_reply(participation=participation, moment="before", answers={"native_language": "de"})
     run = campaign.payment_runs.latest("pk")

@@ -60,9 +60,7 @@ def follow(client: Client, url: str) -> Any:
 
 def _check_of(campaign: Campaign) -> Check:
     kind = kind_of(campaign)
-    practice = practice_for(campaign.target_language, kind.practice_task(campaign))
-    check: Check = kind.check_of(practice)
-    return check
+    return practice_for(campaign.target_language, kind.practice_task(campaign)).check
 
 
 def right_answer(campaign: Campaign) -> str:

@@ -1,15 +1,18 @@
 """Rating in documents: one translation after another, with the earlier ones of its document in view."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
+
+from django.utils.translation import gettext
 
 from ..documents.saving import SavedInDocument, save_in_document
 from ..documents.screens import earlier_in_run
 from ..hit_sizes import n_ahead_in_documents
 from ..models import Assignment, Campaign
 from ..rating.forms import read_answer, read_document_score
-from ..task_kinds import Sent, ShownItem, TextCounts
+from ..task_kinds import Sent, ShownItem, TextCounts, Words
 from .rating import RatingKind
 
 if TYPE_CHECKING:
@@ -24,6 +27,14 @@ class DocumentKind(RatingKind):
 
     def shown_how(self, campaign: Campaign) -> str:
         return f"in their documents, up to {campaign.run_length} segments by one system in a row, with the earlier ones in view"
+
+    def words(self, campaign: Campaign) -> Words:
+        return replace(
+            super().words(campaign),
+            presented=gettext(
+                "The texts come from documents. The earlier texts of a document stay above: judge each text as part of its document."
+            ),
+        )
 
     def items_ahead(self, task: str, size: int) -> int:
         return n_ahead_in_documents(size)

@@ -6,30 +6,20 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from django.utils.translation import get_language, gettext
+from django.utils.translation import gettext
 
 from analysis.stats.thresholds import FASTEST_HIT_SECONDS
 
 from ..hit_sizes import Sizes
-from ..languages import is_spaced
 from ..models import Assignment, Campaign, Participation, PostEdition
 from ..post_editing.saving import MAX_LENGTH, SavedEdit, as_one_line, read_edit, save_edit
 from ..rating import desk
-from ..rating.practice import Check
 from ..task_facts import TaskFacts
-from ..task_kinds import Judged, Sent, ShownItem, TaskKind, TextCounts
+from ..task_kinds import Judged, Sent, ShownItem, TaskKind, TextCounts, Words
 
 if TYPE_CHECKING:
     from ..campaigns.planning import HITPlan
 
-
-# The practice texts of rating that fit, by what is shown next to the translation.
-PRACTICE_TASKS: dict[str, str] = {
-    Campaign.Shows.REFERENCE: Campaign.Task.REFERENCE_ADEQUACY,
-    Campaign.Shows.BOTH: Campaign.Task.REFERENCE_ADEQUACY,
-    Campaign.Shows.SOURCE: Campaign.Task.SOURCE_ADEQUACY,
-    Campaign.Shows.NOTHING: Campaign.Task.FLUENCY,
-}
 
 # What editors saw next to a translation, in reports.
 IN_VIEW: dict[str, str] = {
@@ -63,12 +53,47 @@ class PostEditingKind(TaskKind):
     answers = PostEdition
     template = "hits/edit.html"
     practice_template = "hits/practice_edit.html"
+    statement_template = "hits/_statement_of_editing.html"
+    guideline_template = "hits/_guideline_of_editing.html"
+    examples_template = "hits/_examples_of_editing.html"
     results_page = "post_editions"
     seconds_per_screen = 45
     answer_noun = "post-edition"
 
     def in_report(self, campaign: Campaign) -> str:
         return f"were post-edited, one at a time, with as few changes as possible, {IN_VIEW[campaign.effective_shows]}"
+
+    def words(self, campaign: Campaign) -> Words:
+        title, purpose = (
+            gettext("Correct these translations"),
+            gettext(
+                "You will read machine translations one at a time and correct them with as few changes as possible. Your corrections help researchers find out which systems translate well."
+            ),
+        )
+        if campaign.checks_id:
+            title, purpose = (
+                gettext("Check these corrected translations"),
+                gettext(
+                    "You will read translations that somebody has corrected, one at a time, and correct what is still wrong with as few changes as possible. Your corrections help researchers find out which systems translate well."
+                ),
+            )
+        return Words(
+            title=title,
+            purpose=purpose,
+            consent=gettext(
+                "We store the texts you write, when you wrote them, how long you took, how many keys you pressed and how often you pasted. We do not ask for your name, and we use the texts for research only."
+            ),
+            stored=(
+                gettext(
+                    "The texts you write, when you sent them and how long you took, and a comment if you write one."
+                ),
+                gettext(
+                    "For each text, how long you were in its field, how many keys you pressed there, how often you pasted and how many characters came from elsewhere. We never record which keys you press."
+                ),
+            ),
+            finished=gettext("You have corrected all the texts"),
+            is_no_problem=gettext("What is wrong? A bad translation is not: just correct it."),
+        )
 
     def least_seconds(self, campaign: Campaign) -> float:
         # That of a hundred texts, for those of this HIT.
@@ -103,30 +128,12 @@ class PostEditingKind(TaskKind):
             and not edit.item.text.rstrip(". ").endswith(ending)
         )
 
-    def practice_task(self, campaign: Campaign) -> str:
-        return PRACTICE_TASKS[campaign.effective_shows]
-
     def judge_practice(self, campaign: Campaign, item: Any, sent: Sent) -> Judged | None:
-        text = as_one_line(sent.get("text", ""))
         if "text" not in sent:
             return None
         from ..post_editing.practice import judge_edit
 
-        return judge_edit(item, text, spaced=is_spaced(campaign.target_language))
-
-    def check_of(self, practice: Any) -> Check:
-        return Check(
-            question=gettext(
-                "A text means what it should and is correct, but you would have worded it differently. What do you do?"
-            ),
-            options=(
-                gettext("I leave it as it is."),
-                gettext("I rewrite it in my own words."),
-                gettext("I replace it with a better translation from elsewhere."),
-            ),
-            answer=0,
-            language=get_language() or "en",
-        )
+        return judge_edit(item, as_one_line(sent["text"]))
 
     # What follows loads NumPy and SciPy, which web processes do not need.
 

@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from django.db.models import Max, Q
+from django.utils.translation import gettext
 
 from ..hit_sizes import Sizes
 from ..models import HIT, Assignment, Campaign, Participation, Rank
@@ -14,7 +15,16 @@ from ..ranking.practice import judge_ranking, practice_outputs
 from ..ranking.saving import SavedRanking, save_ranking, stored_ranks
 from ..ranking.screens import shown_screens
 from ..task_facts import RANKING_SETTINGS, TaskFacts
-from ..task_kinds import Judged, Place, Sent, ShownItem, TaskKind, TextCounts
+from ..task_kinds import (
+    Judged,
+    Place,
+    Sent,
+    ShownItem,
+    TaskKind,
+    TextCounts,
+    Words,
+    screens_in_words,
+)
 
 if TYPE_CHECKING:
     from ..campaigns.planning import HITPlan
@@ -45,6 +55,9 @@ class RankingKind(TaskKind):
     answers = Rank
     template = "hits/rank.html"
     practice_template = "hits/practice_ranking.html"
+    statement_template = "hits/_statement_of_ranking.html"
+    guideline_template = "hits/_guideline_of_ranking.html"
+    examples_template = "hits/_examples_of_ranking.html"
     results_page = "campaign_ranking"
     # A ranking at WMT took a minute or so.
     seconds_per_screen = 60
@@ -56,6 +69,27 @@ class RankingKind(TaskKind):
 
     def in_report(self, campaign: Campaign) -> str:
         return f"were ranked: up to {campaign.outputs_per_screen} outputs of a segment from best to worst, with ties"
+
+    def words(self, campaign: Campaign) -> Words:
+        return Words(
+            title=gettext("Rank these translations"),
+            purpose=gettext(
+                "You will read several translations of the same text at a time and rank them from best to worst. Your rankings help researchers find out which systems translate well."
+            ),
+            consent=gettext(
+                "We store your rankings, when you gave them and how long you took. We do not ask for your name, and we use the rankings for research only."
+            ),
+            stored=(
+                gettext(
+                    "Your rankings, when you gave them and how long you took, and a comment if you write one."
+                ),
+            ),
+            finished=gettext("You have ranked all the texts"),
+            is_no_problem=gettext("What is wrong? A bad translation is not: just rank it low."),
+        )
+
+    def size_in_words(self, campaign: Campaign, n_screens: int) -> str:
+        return screens_in_words(n_screens, campaign.outputs_per_screen)
 
     def place_of(self, assignment: Assignment) -> Place:
         ranked = Rank.objects.filter(assignment=assignment)

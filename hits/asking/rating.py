@@ -5,12 +5,14 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from django.utils.translation import gettext
+
 from ..models import SCORE_MAX, SCORE_MIN, Assignment, Campaign, Participation, Rating
 from ..rating import desk
 from ..rating.forms import ScoreForm, read_answer
 from ..rating.saving import SavedRating, save_rating
 from ..task_facts import LOOK_SETTINGS, PRESENTATION_SETTINGS, TaskFacts, facts_of
-from ..task_kinds import Judged, Sent, ShownItem, TaskKind, TextCounts
+from ..task_kinds import Judged, Sent, ShownItem, TaskKind, TextCounts, Words
 
 if TYPE_CHECKING:
     from ..campaigns.planning import HITPlan
@@ -53,6 +55,9 @@ class RatingKind(TaskKind):
     answers = Rating
     template = "hits/rate.html"
     practice_template = "hits/practice.html"
+    statement_template = "hits/_statement.html"
+    guideline_template = "hits/_guideline_of_rating.html"
+    examples_template = "hits/_examples_of_rating.html"
     seconds_per_screen = 12
 
     def in_report(self, campaign: Campaign) -> str:
@@ -64,6 +69,26 @@ class RatingKind(TaskKind):
     def shown_how(self, campaign: Campaign) -> str:
         """Say how translations were shown, for a report."""
         return "one at a time"
+
+    def words(self, campaign: Campaign) -> Words:
+        return Words(
+            title=gettext("How good are these translations?"),
+            purpose=gettext(
+                "You will read machine translations one at a time and use a slider to say how good each one is. Your ratings help researchers find out which systems translate well."
+            ),
+            consent=gettext(
+                "We store your ratings, when you gave them and how long you took. We do not ask for your name, and we use the ratings for research only."
+            ),
+            stored=(
+                gettext(
+                    "Your ratings, when you gave them and how long you took, and a comment if you write one."
+                ),
+            ),
+            finished=gettext("You have rated all the texts"),
+            is_no_problem=gettext(
+                "What is wrong? A bad translation is not: just give it a low score."
+            ),
+        )
 
     def screens(self, assignment: Assignment, *, first: int, last: int) -> list[ShownItem]:
         return desk.shown_items(assignment, first=first, last=last)
@@ -79,9 +104,6 @@ class RatingKind(TaskKind):
 
     def save(self, *, assignment: Assignment, **answer: Any) -> SavedRating:
         return save_rating(assignment=assignment, **answer)
-
-    def practice_task(self, campaign: Campaign) -> str:
-        return campaign.task
 
     def judge_practice(self, campaign: Campaign, item: Any, sent: Sent) -> Judged | None:
         form = ScoreForm(sent)

@@ -1,10 +1,12 @@
 """Rating side by side: up to five outputs of one segment on a screen, a slider for each."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from django.db.models import Max
+from django.utils.translation import gettext
 
 from ..hit_sizes import items_between
 from ..models import HIT, Assignment, Campaign, Participation, Rating
@@ -12,7 +14,7 @@ from ..rating.forms import has_number_by_code
 from ..side_by_side.forms import SCORES, read_scores
 from ..side_by_side.saving import SavedScreen, save_screen, stored_scores
 from ..side_by_side.screens import ITEMS_AHEAD, shown_sides
-from ..task_kinds import Place, Sent, ShownItem, TextCounts
+from ..task_kinds import Place, Sent, ShownItem, TextCounts, Words, screens_in_words
 from .rating import RatingKind
 
 if TYPE_CHECKING:
@@ -28,6 +30,20 @@ class SideBySideKind(RatingKind):
 
     def shown_how(self, campaign: Campaign) -> str:
         return f"up to {campaign.outputs_per_screen} outputs of a segment side by side"
+
+    def words(self, campaign: Campaign) -> Words:
+        return replace(
+            super().words(campaign),
+            purpose=gettext(
+                "You will read several translations of the same text at a time and use sliders to say how good each one is. Your ratings help researchers find out which systems translate well."
+            ),
+            presented=gettext(
+                "You will see several black texts at once. Score each one on its own slider; equally good texts may get the same score."
+            ),
+        )
+
+    def size_in_words(self, campaign: Campaign, n_screens: int) -> str:
+        return screens_in_words(n_screens, campaign.outputs_per_screen)
 
     def place_of(self, assignment: Assignment) -> Place:
         rated = Rating.objects.filter(assignment=assignment)

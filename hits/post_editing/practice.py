@@ -1,43 +1,46 @@
-"""Feedback on practice edits. The texts are those for rating: where the score may be the highest, nothing is wrong."""
+"""Feedback on practice edits, whose right edit is known."""
+
+from unicodedata import category
 
 from django.utils.translation import gettext
 
-from ..models import SCORE_MAX
-from ..rating.practice import PracticeItem
+from ..languages import is_spaced
+from ..rating.practice import EditedText
 from ..task_kinds import Judged
-from .changes import n_edits, share_changed
+from .changes import n_edits
 
-# Above this share of changed words, an edit of a practice text was a rewriting.
-MOST_CHANGED = 0.6
+# An edit with so many more changed words than the right one was a rewriting, whatever it says.
+WORDS_BEYOND = 2
+# Where words are not spaced, characters are counted.
+CHARACTERS_BEYOND = 6
 
 
-def judge_edit(item: PracticeItem, text: str, *, spaced: bool) -> Judged:
+def judge_edit(item: EditedText, text: str) -> Judged:
     """Say whether an edit changed too little, too much, or just what it had to."""
-    shown = item.translation
-    changed = share_changed(shown, text, spaced=spaced)
-    if item.high == SCORE_MAX:
-        if not changed:
+    if _bare(text) == _bare(item.edited):
+        if item.is_right:
             return Judged("fine", gettext("Right: nothing has to be changed here."), text)
+        return Judged("fine", gettext("Good: you changed only what was wrong."), text)
+    if item.is_right:
         feedback = gettext(
             "This text is right already. Leave such a text as it is, even if you would have worded it differently."
         )
         return Judged("too_high", feedback, text)
-    if not changed or _is_no_closer(item, text, spaced):
-        feedback = gettext("Something is still wrong here. Read the text again and correct it.")
-        return Judged("too_low", feedback, text)
-    if changed > MOST_CHANGED:
+    spaced = is_spaced(item.language)
+    needed = n_edits(item.translation, item.edited, spaced=spaced)
+    made = n_edits(item.translation, text, spaced=spaced)
+    left = n_edits(text, item.edited, spaced=spaced)
+    # Beyond the right edit, if that is on the way from the text shown to this one.
+    beyond = WORDS_BEYOND if spaced else CHARACTERS_BEYOND
+    if made > needed and (made == needed + left or made >= needed + beyond):
         feedback = gettext("You changed more than necessary. Keep every word that can stay.")
         return Judged("too_high", feedback, text)
-    return Judged("fine", gettext("Good: you changed only what was wrong."), text)
+    if not made or left < needed:
+        feedback = gettext("Something is still wrong here. Read the text again and correct it.")
+        return Judged("too_low", feedback, text)
+    return Judged("too_low", gettext("Not quite. Compare your text with our correction."), text)
 
 
-def _is_no_closer(item: PracticeItem, text: str, spaced: bool) -> bool:
-    """Whether the edit is no nearer to the gray text, if both are in one language."""
-    if not item.gray_text or not _share_words(item, spaced):
-        return False
-    before = n_edits(item.translation, item.gray_text, spaced=spaced)
-    return n_edits(text, item.gray_text, spaced=spaced) >= before
-
-
-def _share_words(item: PracticeItem, spaced: bool) -> bool:
-    return share_changed(item.translation, item.gray_text, spaced=spaced) < MOST_CHANGED
+def _bare(text: str) -> str:
+    """Return what counts as the same text: without case, punctuation and space."""
+    return "".join(letter for letter in text.casefold() if category(letter)[0] not in "PZ")

@@ -13,6 +13,7 @@ from da_platform.numbers import known
 
 from ..models import Assignment, Participation
 from ..rating.arrays import load_worker_assignments
+from ..rating.reports import excused_items
 from ..workers.weighing import nothing_counted, trusted_others
 from .arrays import load_shown
 
@@ -24,9 +25,11 @@ def weigh_rankings(participation: Participation) -> dict[str, Any]:
     assignments = load_worker_assignments(participation)
     own = load_shown(assignments["pk"].tolist())
     others = load_shown(trusted_others(participation, assignments["hit"]))
-    control = degraded_last(*_degraded(own))
-    repeated = kappa(_judgements(own), "intra")
-    agreement = kappa_with_others(_judgements(own + others), participation.worker_id)
+    excused = excused_items(assignments["pk"].tolist())
+    judged = [row for row in own if (row["assignment_id"], row["item_id"]) not in excused]
+    control = degraded_last(*_degraded(judged))
+    repeated = kappa(_judgements(judged), "intra")
+    agreement = kappa_with_others(_judgements(judged + others), participation.worker_id)
     held = Assignment.objects.of(participation).filter(hold__in=Assignment.NOT_COUNTED)
     seconds = assignments["submitted"] - assignments["started"]
     return nothing_counted() | {

@@ -58,7 +58,9 @@ def in_words(path: TextPath) -> str:
 def paths_of(task: str) -> list[TextPath]:
     """Return the paths of the texts that a campaign with this task shows before the first HIT."""
     english = english_texts()
-    needed = {"statements": {task: english["statements"][task]}}
+    needed = {
+        "statements": {key: text for key, text in english["statements"].items() if key == task}
+    }
     needed[SECTIONS[task]] = english[SECTIONS[task]]
     return [path for path, value in leaves(needed) if isinstance(value, str)]
 
@@ -121,6 +123,8 @@ def _has_text(part: Any) -> bool:
 def _fault(path: TextPath, value: Any, english: dict[TextPath, Any]) -> str | None:
     if path not in english:
         return "is not a place for a text in the English file"
+    if isinstance(english[path], bool):
+        return None if value is english[path] else f"must be {str(english[path]).lower()}"
     if isinstance(english[path], int):
         is_possible = type(value) is int and 0 <= value <= SCORES[str(path[-1])]
         return None if is_possible else f"must be a whole number up to {SCORES[str(path[-1])]}"

@@ -22,7 +22,7 @@ from ..recruiting.providers.base import INVALID, Arrival
 from ..recruiting.providers.mturk import MTurkProvider, is_preview, submit_origin
 from .arrivals import SeeOther
 from .onboarding import campaign_page
-from .worker_context import campaign_context, workload
+from .worker_context import campaign_context, facts_context
 
 
 def framed_page(view: View) -> View:
@@ -45,7 +45,9 @@ def external_question(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         raise Http404("No such page.")
     parameters = request.GET.dict()
     if is_preview(parameters):
-        return render(request, "hits/preview.html", campaign_context(campaign) | workload(campaign))
+        return render(
+            request, "hits/preview.html", campaign_context(campaign) | facts_context(campaign)
+        )
     arrival = MTurkProvider(recruitment).recognise(parameters, url=request.build_absolute_uri())
     assert arrival is not None
     origin = submit_origin(parameters)

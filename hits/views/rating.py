@@ -26,7 +26,7 @@ from ..rating import desk
 from ..rating.canary import canary_of
 from ..rating.forms import CommentForm, read_position
 from ..rating.interface import speaking
-from ..rating.reports import read_reason, report_text
+from ..rating.reports import read_report, report_text
 from ..rating.signals import SentSignals
 from ..recruiting.arrivals import exit_of, provider_of, recruitment_of
 from ..recruiting.framing import framed_exit
@@ -149,8 +149,8 @@ def _save(request: HttpRequest, current: desk.OwnDesk, answer: dict[str, Any]) -
         saved = kind.save(assignment=assignment, **answer)
     except AnswerRefused as error:
         return _refuse_answer(request, assignment, str(error), status=409)
-    if reason := read_reason(request.POST):
-        report_text(assignment=assignment, position=position, reason=reason)
+    if report := read_report(request.POST):
+        report_text(assignment=assignment, screen=position, report=report)
     if not _wants_json(request):
         return redirect("rate", assignment.code)
     # After a repeated answer, the next position may be further ahead.

@@ -29,18 +29,19 @@ def practice_of(campaign: Campaign) -> Practice:
     """The campaign's own examples, practice and question, or those we have in its language."""
     target, source = campaign.target_language, campaign.source_language
     task = kind_of(campaign).practice_task(campaign)
+    shows = campaign.effective_shows
     if has_own_texts(campaign.guidance, task):
         section = campaign.guidance[SECTIONS[task]]
         statement, _ = statement_of(campaign)
-        return practice_from(section, target, task, statement, source)
-    return practice_for(target, task, source_language_code=source)
+        return practice_from(section, target, task, statement, source, shows)
+    return practice_for(target, task, source_language_code=source, shows=shows)
 
 
 def statement_of(campaign: Campaign) -> tuple[str, str]:
     """The statement that workers agree or disagree with, and its language."""
     target, task = campaign.target_language, kind_of(campaign).practice_task(campaign)
     if has_own_texts(campaign.guidance, task):
-        return campaign.guidance["statements"][task], target
+        return campaign.guidance.get("statements", {}).get(task, ""), target
     return statement_for(target, task), wording_language(target)
 
 
@@ -74,34 +75,40 @@ def practice_context(campaign: Campaign, step: int, posted: QueryDict | None) ->
 def check_context(campaign: Campaign, *, order: int) -> dict[str, Any]:
     """The question about the task; `order` seeds the order of its answers."""
     practice = practice_of(campaign)
-    check = kind_of(campaign).check_of(practice)
+    check = practice.check
     options = list(check.options)
     random.Random(order).shuffle(options)
     return {
         "check": check,
         "options": options,
-        **language_context("text", check.language or practice.language),
+        **language_context("text", practice.language),
     }
 
 
 def is_right_answer(campaign: Campaign, query: QueryDict) -> bool | None:
     """Return whether the question was answered correctly; None if it was not answered."""
-    check, answer = kind_of(campaign).check_of(practice_of(campaign)), query.get("answer")
+    check, answer = practice_of(campaign).check, query.get("answer")
     return answer == check.right if answer in check.options else None
 
 
-def workload(campaign: Campaign) -> dict[str, int]:
-    """The number of items in a HIT, and the minutes they take."""
+def workload(campaign: Campaign) -> dict[str, Any]:
+    """The number of screens of a HIT, also in words, and the minutes they take."""
     first_hit = campaign.hits.order_by("number").first()
     kind = kind_of(campaign)
     size = kind.n_screens(first_hit) if first_hit else campaign.hit_size
     seconds = kind.seconds_per_screen
-    return {"size": size, "minutes": desk.minutes_needed(size, seconds_per_screen=seconds)}
+    return {
+        "size": size,
+        "size_in_words": kind.size_in_words(campaign, size),
+        "minutes": desk.minutes_needed(size, seconds_per_screen=seconds),
+    }
 
 
 def languages_needed(campaign: Campaign) -> list[str]:
     """The names, in the language of the page, of the languages that a worker must read."""
     codes = dict.fromkeys([desk.language_above(campaign), campaign.target_language])
+    if campaign.effective_shows == Campaign.Shows.BOTH:
+        codes = dict.fromkeys([campaign.source_language, *codes])
     return [name_of(code, page_language_of(campaign)) for code in codes]
 
 
@@ -120,12 +127,16 @@ def organiser_of(campaign: Campaign) -> dict[str, str]:
     }
 
 
-def landing_context(campaign: Campaign) -> dict[str, Any]:
+def facts_context(campaign: Campaign) -> dict[str, Any]:
+    """What a worker should know before taking part, also on a page that only shows the task."""
     return workload(campaign) | {
         "languages": languages_needed(campaign),
-        "native_language": native_language_of(campaign),
         "organiser": organiser_of(campaign),
     }
+
+
+def landing_context(campaign: Campaign) -> dict[str, Any]:
+    return facts_context(campaign) | {"native_language": native_language_of(campaign)}
 
 
 def privacy_context(campaign: Campaign) -> dict[str, Any]:
@@ -156,13 +167,17 @@ def time_left(assignment: Assignment) -> dict[str, Any]:
     return {"seconds": seconds, "text": pattern.format(hours=hours, minutes=minutes)}
 
 
+def has_gray(campaign: Campaign) -> bool:
+    """Whether workers see a text or more in gray next to the translations."""
+    return campaign.effective_shows != Campaign.Shows.NOTHING
+
+
 def text_problems(campaign: Campaign) -> list[tuple[str, Any]]:
     """What a worker can report about a text; without a gray text, nothing about that."""
-    has_gray = campaign.effective_shows != Campaign.Shows.NOTHING
     return [
         choice
         for choice in TextReport.Reason.choices
-        if has_gray or choice[0] != TextReport.Reason.GRAY
+        if has_gray(campaign) or choice[0] != TextReport.Reason.GRAY
     ]
 
 
@@ -172,10 +187,14 @@ def pay_of(campaign: Campaign) -> str:
 
 
 def campaign_context(campaign: Campaign) -> dict[str, Any]:
-    """The campaign with the language and direction of each part of its pages."""
+    """The campaign with the words of its kind of task, and the language and direction of each part of its pages."""
     statement, statement_language = statement_of(campaign)
+    kind = kind_of(campaign)
     return {
         "campaign": campaign,
+        "kind": kind,
+        "words": kind.words(campaign),
+        "has_gray": has_gray(campaign),
         "statement": statement,
         **language_context("statement", statement_language),
         **language_context("page", page_language_of(campaign)),

@@ -145,7 +145,7 @@ def preview(page: Page) -> None:
     page.get_by_role("link", name="Finish").click()
     page.get_by_role("button", name="Submit").click()
     expect(page.get_by_text("EXAMPLE")).to_be_visible()
-    page.get_by_role("link", name="Rate another set of texts").click()
+    page.get_by_role("link", name="Take another set of texts").click()
     expect(page.locator("#progress")).to_have_text("1 of 100")
     page.get_by_role("link", name="Exit preview").click()
     assert not Rating.objects.exists() and not Assignment.objects.exists()

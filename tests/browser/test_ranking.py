@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from hits.models import Assignment, Rank, Recruitment
+from hits.models import Assignment, Rank
 from tests.browser.opening import PHONE, Complaints, Visitor
 from tests.browser.rating import expect_position, expect_saved
 from tests.browser.test_looks import axe_violations
@@ -78,8 +78,7 @@ def test_ranks_survive_a_reload_and_are_stored_once(visitor: Visitor) -> None:
 
 
 def test_a_whole_hit_without_scripts_from_consent_to_the_code(visitor: Visitor) -> None:
-    campaign = ranking_campaign()
-    Recruitment.objects.create(campaign=campaign, is_open=True)
+    campaign = ranking_campaign(is_open=True)
     page = visitor.open_context(java_script_enabled=False).new_page()
     page.goto(campaign.get_absolute_url())
     page.get_by_role("button").click()

@@ -177,7 +177,7 @@ def test_a_worker_who_has_practised_starts_a_second_hit_at_once(visitor: Visitor
     page, first = visitor.open_hit(make_hits(n_segments=28))
     rate_by_keys(page, [50] * 40)
     page.get_by_role("button", name="Submit").click()
-    page.get_by_role("link", name="Rate another set of texts").click()
+    page.get_by_role("link", name="Take another set of texts").click()
     expect_position(page, 1)
     second = Assignment.objects.in_progress().get()
     assert second.hit != first.hit

@@ -15,7 +15,7 @@ from tests.factories import make_hits, make_worker, rate_items
 from tests.recruits import wrong_answer
 
 # The same heading whatever the reason.
-NO_HIT = "Nothing to rate right now"
+NO_HIT = "Nothing to do right now"
 UNAVAILABLE = {
     "none_left": NO_HIT,
     "paused": "Paused for now",

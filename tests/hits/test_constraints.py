@@ -63,7 +63,7 @@ from hits.people.audit import record
 from hits.people.tokens import make_token
 from hits.rating.assignments import take_assignment
 from hits.rating.joining import take_part
-from hits.rating.reports import report_text
+from hits.rating.reports import SentReport, report_text
 from hits.recruiting.invites import make_invites
 from hits.workers.trust import update_evidence
 from tests.factories import make_campaign, make_hits, make_translations, make_worker, rate_items
@@ -294,7 +294,7 @@ def campaign() -> Campaign:
         )
     EditionToCheck.objects.update(translation=item.translation)
     for position in (1, 2):
-        report_text(assignment=assignment, position=position, reason="other")
+        report_text(assignment=assignment, screen=position, report=SentReport("other"))
     # The third place on the first HIT, then the second HIT.
     for _ in range(2):
         take_assignment(campaign=campaign, worker=make_worker())

@@ -159,8 +159,11 @@ def test_practice_says_when_too_little_or_too_much_was_changed(client: Client) -
     assert verdict(1, lambda item: item.translation) == "fine"
     assert verdict(1, lambda item: item.gray_text) == "too_high"
     assert verdict(2, lambda item: item.translation) == "too_low"
-    assert verdict(2, lambda item: item.gray_text) == "fine"
-    assert verdict(3, lambda item: "something else entirely, in other words") == "too_low"
+    assert verdict(2, lambda item: item.edited) == "fine"
+    assert verdict(3, lambda item: "something else entirely, in other words") == "too_high"
+    url = reverse("practice", args=[campaign.code, 3])
+    page = client.post(url, {"text": "Yesterday"}).content.decode()
+    assert "Our correction:" in page and "the neighbours bought a new car" in page
 
 
 def test_careless_editors_are_caught_and_careful_ones_trusted():

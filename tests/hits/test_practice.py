@@ -6,9 +6,12 @@ from typing import Any
 
 import pytest
 
+from hits.languages import is_spaced
 from hits.models import Campaign
+from hits.post_editing.changes import share_changed
+from hits.post_editing.practice import judge_edit
 from hits.rating.guidance import guidance_in, guidance_languages, wording_language
-from hits.rating.practice import SECTIONS, practice_for, statement_for
+from hits.rating.practice import SECTIONS, EditedText, practice_for, statement_for
 from hits.task_facts import known_tasks
 from hits.task_kinds import kind_of
 
@@ -70,6 +73,60 @@ def test_practice_in_a_language_is_complete(language: str, section: str) -> None
     assert entry["check"]["answer"] in range(3)
 
 
+@every_language
+def test_practice_of_editing_is_complete_and_its_right_edits_small(language: str) -> None:
+    entry = TEXTS[language]["editing"]
+    fields = {"reference", "translation", "edited", "why", "alone"}
+    assert [set(e) for e in entry["examples"] + entry["practice"]] == [fields] * 5
+    assert [e["alone"] for e in entry["examples"] + entry["practice"]] == [
+        *(False, True),
+        *(True, False, True),
+    ]
+    right, reversed_meaning, grammar = practice_for(language, "edit").items
+    assert right.is_right and not reversed_meaning.is_right and not grammar.is_right
+    for item in practice_for(language, "edit").items:
+        assert item.gray_text != item.translation
+        assert share_changed(item.translation, item.edited, spaced=is_spaced(language)) <= 0.5
+    assert (entry["check"]["answer"], len(set(entry["check"]["options"]))) == (0, 3)
+
+
+def verdict(item: EditedText, text: str) -> str:
+    return judge_edit(item, text).verdict
+
+
+@every_language
+@pytest.mark.parametrize("shows", ["reference", "source", "both", "nothing"])
+def test_practice_edits_are_judged_by_the_right_edit_whatever_is_gray(
+    language: str, shows: str
+) -> None:
+    practice = practice_for(language, "edit", source_language_code="de", shows=shows)
+    right, *wrong = practice.items
+    assert verdict(right, right.translation) == "fine"
+    assert verdict(right, wrong[0].edited) == "too_high"
+    assert len(wrong) == (1 if shows == "nothing" else 2)
+    assert {item.gray_language for item in practice.items} == {
+        {"source": "de", "nothing": ""}.get(shows, language)
+    }
+    for item in wrong:
+        assert verdict(item, item.edited.rstrip(".。।")) == "fine", "whatever the punctuation"
+        assert verdict(item, item.translation) == "too_low"
+        assert verdict(item, "") == "too_high"
+        assert verdict(item, right.translation) == "too_high"
+        assert verdict(item, f"{item.edited} {item.edited}") == "too_high"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The children may swim in the lake, but never in the river.", "too_low"),
+        ("The children may swim in the lake, not in the river.", "too_low"),
+        ("The kids may swim in the lake, but not in the river.", "too_high"),
+    ],
+)
+def test_other_edits_are_compared_with_the_right_one(text: str, expected: str) -> None:
+    assert verdict(practice_for("en", "edit").items[1], text) == expected
+
+
 def test_the_right_answer_about_fluency_has_no_fixed_position() -> None:
     assert {entry["fluency"]["check"]["answer"] for entry in TEXTS.values()} == {0, 1, 2}
 
@@ -116,7 +173,7 @@ def test_practice_is_loaded_completely(language: str, task: str) -> None:
     for part, texts in [("examples", practice.examples), ("practice", practice.items)]:
         for written, loaded in zip(entry[part], texts, strict=True):
             for field, value in dataclasses.asdict(loaded).items():
-                assert "gray" in field or value == written[field]
+                assert "gray" in field or value == written.get(field, language)
     assert practice.check.question == entry["check"]["question"]
     assert list(practice.check.options) == entry["check"]["options"]
     assert practice.check.answer == entry["check"]["answer"]

@@ -95,7 +95,7 @@ def test_next_leads_through_a_hit_to_its_end_and_on_to_the_next_hit():
     end = client.get(done).content.decode()
     assert "EXAMPLE" in end and address_of(campaign, "item", 2, 1) in end
     last = client.get(address_of(campaign, "done", 2)).content.decode()
-    assert "Rate another set of texts" not in last
+    assert "Take another set of texts" not in last
 
 
 def test_practice_gives_feedback_and_links_to_the_next_step():

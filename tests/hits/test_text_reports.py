@@ -7,7 +7,7 @@ from django.urls import reverse
 from analysis.stats.roles import Role
 from hits.models import Assignment, Rating, TextReport
 from hits.rating.assignments import submit_assignment, take_assignment
-from hits.rating.reports import MOST_EXCUSED, excused_items, report_text
+from hits.rating.reports import MOST_EXCUSED, SentReport, excused_items, report_text
 from hits.workers.weighing import weigh
 from tests.browser.opening import qualify, worker_cookie
 from tests.factories import make_hits, make_worker, rate_items
@@ -51,7 +51,7 @@ def test_a_reason_that_we_do_not_know_is_ignored_and_a_refused_rating_reports_no
 def pairs_counted(assignment: Assignment, positions: list[int]) -> tuple[int, int]:
     """The numbers of degraded pairs and repeats that count after these positions were reported."""
     for position in positions:
-        report_text(assignment=assignment, position=position, reason="display")
+        report_text(assignment=assignment, screen=position, report=SentReport("display"))
     participation = assignment.worker.participations.get()
     fields = weigh(participation)
     return fields["n_pairs"], fields["n_repeats"]

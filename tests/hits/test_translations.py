@@ -24,7 +24,7 @@ from django.utils.translation.template import templatize
 from hits.languages import direction
 from hits.models import Assignment, Campaign
 from hits.rating.assignments import take_assignment
-from hits.rating.practice import SECTIONS, statement_for
+from hits.rating.practice import GRAY, statement_for
 from tests.factories import make_hits, make_worker, rate_items
 from tests.recruits import right_answer, wrong_answer
 
@@ -358,7 +358,7 @@ def test_pages_of_an_english_campaign_are_english() -> None:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("task", SECTIONS)
+@pytest.mark.parametrize("task", GRAY)
 @pytest.mark.parametrize(
     ("target", "page", "wording", "direction_code"),
     [

@@ -5,7 +5,16 @@ from typing import Any
 from hits.campaigns.building import build_hits
 from hits.campaigns.importing.storing import fingerprint
 from hits.campaigns.lifecycle import change_status
-from hits.models import Assignment, Campaign, Segment, System, SystemOutput, Translation, Worker
+from hits.models import (
+    Assignment,
+    Campaign,
+    Recruitment,
+    Segment,
+    System,
+    SystemOutput,
+    Translation,
+    Worker,
+)
 from hits.rating.assignments import take_assignment
 from hits.rating.joining import find_or_make_worker
 from tests.factories import make_campaign, sentence
@@ -15,9 +24,13 @@ SYSTEMS = ("A", "B", "C", "D", "E", "F")
 
 
 def ranking_campaign(
-    *, n_segments: int = 8, systems: tuple[str, ...] = SYSTEMS, **settings: Any
+    *,
+    n_segments: int = 8,
+    systems: tuple[str, ...] = SYSTEMS,
+    is_open: bool = False,
+    **settings: Any,
 ) -> Campaign:
-    """Return an open campaign with HITs of three screens."""
+    """Return an open campaign with HITs of three screens; `is_open` if anyone with its link can take part."""
     campaign = make_campaign(
         is_open=False,
         **{
@@ -45,6 +58,7 @@ def ranking_campaign(
             )
             SystemOutput.objects.create(system=system, segment=segment, translation=translation)
     build_hits(campaign=campaign)
+    Recruitment.objects.create(campaign=campaign, is_open=is_open)
     return change_status(campaign=campaign, to=Campaign.Status.OPEN)
 
 

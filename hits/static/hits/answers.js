@@ -272,12 +272,28 @@ function answerItems({ show: showItem, answer }) {
   let activeMs = 0;
   let activeSince = null;
 
+  // Which of the texts on this screen a report is about. With one text, there is nothing to choose.
+  function nameTexts(outputs) {
+    const choices = report.querySelector("#problem-texts");
+    if (!choices) return;
+    const labels = [...choices.querySelectorAll("label")];
+    outputs.forEach((output, place) => {
+      const label = labels[place] ?? choices.appendChild(labels[0].cloneNode(true));
+      label.hidden = false;
+      Object.assign(label.querySelector("input"), { value: output.code, checked: false });
+      const name = label.querySelector("span");
+      name.textContent = name.textContent.replace(/\d+/, String(place + 1));
+    });
+    labels.slice(outputs.length).forEach((label) => { label.hidden = true; });
+  }
+
   function show() {
     const item = items.get(position);
     form.dataset.shown = item ? "yes" : "";
     if (report) {
       report.open = false;
       report.querySelectorAll("input").forEach((choice) => { choice.checked = false; });
+      nameTexts(item?.outputs ?? []);
     }
     meter.value = position - 1;
     if (position > size) {
@@ -322,7 +338,11 @@ function answerItems({ show: showItem, answer }) {
       active_ms: Math.round(activeMs),
     };
     const problem = form.elements.problem?.value;
-    if (problem) rating.problem = problem;
+    if (problem) {
+      rating.problem = problem;
+      const text = form.elements.problem_item?.value;
+      if (text) rating.problem_item = text;
+    }
     queue.push(rating);
     store(rating);
     if (countsInput) keepCounts(position);

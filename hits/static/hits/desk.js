@@ -37,7 +37,8 @@
   // Chosen by a pointer, the problem is noted, and the slider comes back within reach.
   const report = document.getElementById("report");
   report?.addEventListener("click", (event) => {
-    if (event.detail > 0 && event.target.closest("label")) setTimeout(() => { report.open = false; });
+    const isAnswered = [...report.querySelectorAll("fieldset")].every((part) => part.querySelector(":checked"));
+    if (event.detail > 0 && event.target.closest("label")) setTimeout(() => { report.open = !isAnswered; });
   });
 
   window.addEventListener("scroll", showMore, { passive: true });
