@@ -8,8 +8,8 @@ from django.db.models import QuerySet
 
 from ..models import Assignment, Campaign, Item, Rank, TextReport
 
-# The reported texts of up to so many screens of a HIT are left out of its pairs. Beyond it all pairs count, so that reporting
-# every degraded text is no way to avoid being judged.
+# The reported texts of up to so many screens of a HIT are left out of its pairs. Beyond it all pairs count, so that
+# reporting every degraded text is no way to avoid being judged.
 MOST_EXCUSED = 3
 
 
