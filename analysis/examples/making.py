@@ -24,7 +24,13 @@ from da_platform.jobs.models import Job
 from da_platform.jobs.running import run_job, start_job
 from hits.campaigns.behaviours import Behaviour
 from hits.campaigns.building import build_hits
-from hits.campaigns.demo import DEMO_FOLDER, DEMO_SEED, DRAFT_NAME, prepare_demo_campaign
+from hits.campaigns.demo import (
+    DEMO_FOLDER,
+    DEMO_SEED,
+    DEMO_SETTINGS,
+    DRAFT_NAME,
+    prepare_demo_campaign,
+)
 from hits.campaigns.importing import import_campaign
 from hits.campaigns.lifecycle import change_status
 from hits.campaigns.simulation import simulate_workers
@@ -195,9 +201,8 @@ def import_texts(actor: User, *, name: str, n_segments: int, **settings: Any) ->
             source_language="de",
             target_language="en",
             seed=DEMO_SEED,
-            pay_per_hit=Decimal("2.00"),
-            currency="EUR",
             is_example=True,
+            **DEMO_SETTINGS,
             **settings,
         ).campaign
     campaign.created_at = timezone.now() - timedelta(days=9)

@@ -19,6 +19,14 @@ EXAMPLES_JOB = "make_examples"
 # And the one that adds examples of other tasks.
 TASK_EXAMPLES_JOB = "make_task_examples"
 DEMO_FOLDER = settings.SHIPPED_DIR / "examples" / "demo-de-en" / "campaign"
+# What an admin should set in every campaign.
+DEMO_SETTINGS = {
+    "pay_per_hit": Decimal("2.00"),
+    "currency": "EUR",
+    "spending_cap": Decimal(400),
+    "run_by": "The DA Platform examples",
+    "contact": "examples@example.org",
+}
 # Fixed, so that every demo shows the same HITs.
 DEMO_SEED = 2026
 
@@ -67,9 +75,8 @@ def _import_demo() -> Campaign:
         source_language="de",
         target_language="en",
         seed=DEMO_SEED,
-        pay_per_hit=Decimal("2.00"),
-        currency="EUR",
         is_example=True,
+        **DEMO_SETTINGS,
     )
     return summary.campaign
 
