@@ -220,6 +220,8 @@ PG_BIN_DIR = env.str("DA_PG_BIN_DIR", default="")
 
 # Modules that register kinds of jobs. Loaded when the first job is started or run.
 JOB_MODULES = ["analysis.job_kinds", "hits.job_kinds"]
+# The table of what a job may belong to.
+JOB_CAMPAIGN_MODEL = "hits.Campaign"
 # Modules that register health checks and metrics.
 MONITORING_MODULES = ["hits.monitoring"]
 # A job without a sign of life for this long is restarted; one that waits this long is sent again.

@@ -139,6 +139,35 @@ def test_a_wrong_direction_and_a_circle_are_noticed():
         TopologicalSorter(package_graph(graph)).prepare()
 
 
+# Where the project is put together by names, and names that only look like modules.
+NAMES_OF_APPS = {
+    "da_platform.settings",
+    "da_platform.celery",
+    "da_platform.command",
+    "da_platform.operation.logs",
+    "da_platform.files.pseudonyms",
+    *COMPOSITION,
+}
+IN_AN_APP = re.compile(r"(hits|analysis)[.]\w+[\w.]*")
+
+
+def names_in_strings(path: Path) -> list[str]:
+    """Modules and models of the apps that a module names in strings, such as for `import_string`."""
+    constants = (
+        node.value
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    )
+    return [text for text in constants if IN_AN_APP.fullmatch(text)]
+
+
+def test_the_ground_does_not_name_the_apps_in_strings_either():
+    ground = {name: path for name, path in MODULES.items() if is_in(name, "da_platform")}
+    named = {name: names for name, path in ground.items() if (names := names_in_strings(path))}
+    assert named.keys() <= NAMES_OF_APPS, named
+    assert "hits.Campaign" in named["da_platform.settings"]
+
+
 def test_the_statistics_do_not_import_the_platform():
     stats = {name: imports for name, imports in import_graph().items() if is_in(name, STATS)}
     assert f"{STATS}.segments" in stats
@@ -188,12 +217,25 @@ def test_a_web_process_loads_heavy_packages_only_when_it_needs_them():
 
 def test_the_architecture_page_names_existing_code():
     text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    rows = re.findall(
-        r"^\| (Where [^|]*|What [^|]*|Which [^|]*) \| `([^`]+)` \| `([^`]+)` \|$", text, re.M
-    )
-    assert len(rows) >= 12
+    rows = re.findall(r"^\| ([^|]*[?]) \| `([^`]+)` \| `([^`]+)` \|$", text, re.M)
+    assert len(rows) == text.count("? |") >= 12
+    assert len({question for question, _, _ in rows}) == len(rows)
     for question, file, symbol in rows:
         assert symbol in defined_names(ROOT / file), f"{question} {file} has no {symbol}"
+
+
+# Parts of every Django app.
+USUAL_FOLDERS = {"migrations", "static", "templatetags", "locale", "__pycache__"}
+
+
+def test_the_architecture_page_draws_every_package_once():
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    picture = text.partition("```\n")[2].partition("```")[0]
+    for app in APPS:
+        drawn = picture.partition(f"{app} ")[2].partition("^")[0]
+        names = re.findall(r"(?:^|  )(\w+)/(?= )", drawn, re.M)
+        folders = {path.name for path in (ROOT / app).iterdir() if path.is_dir()} - USUAL_FOLDERS
+        assert sorted(names) == sorted(folders - {"stats"}), app
 
 
 def defined_names(path: Path) -> set[str]:

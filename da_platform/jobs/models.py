@@ -29,9 +29,9 @@ class Job(models.Model):
 
     code = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
     kind = models.CharField(max_length=40)
-    # By name, because nothing else here depends on `hits`.
+    # Named in the settings, because nothing here depends on `hits`.
     campaign = models.ForeignKey(
-        "hits.Campaign", models.CASCADE, null=True, blank=True, related_name="jobs"
+        settings.JOB_CAMPAIGN_MODEL, models.CASCADE, null=True, blank=True, related_name="jobs"
     )
     arguments = models.JSONField(default=dict)
     state = models.CharField(max_length=9, choices=State.choices, default=State.QUEUED)
