@@ -17,10 +17,6 @@ LIKENESS_R = 0.7
 FEWEST_LIKENESS_ITEMS = 20
 
 
-# With fewer items, r says little about a worker.
-FEWEST_LIKENESS_ITEMS = 20
-
-
 @dataclass(frozen=True, slots=True)
 class Likeness:
     """The correlation of one worker's scores with each measure; NaN where either never varies.

@@ -90,10 +90,6 @@ class Standing:
         return is_member(self.user)
 
     @cached_property
-    def is_researcher(self) -> bool:
-        return has_level(self.user, Level.RESEARCHER)
-
-    @cached_property
     def is_admin(self) -> bool:
         return has_level(self.user, Level.ADMIN)
 

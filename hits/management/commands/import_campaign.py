@@ -97,6 +97,10 @@ SWITCHES = {
 NO_LIMIT = 0
 
 
+def _default(setting: str) -> Any:
+    return Campaign._meta.get_field(setting).get_default()
+
+
 class Command(CommandWithExamples):
     help = "Create a campaign from a folder or file of sources, references and translations."
     examples = EXAMPLES
@@ -143,7 +147,7 @@ class Command(CommandWithExamples):
             "--run-length",
             type=int,
             metavar="N",
-            help="in documents: segments that are rated in a row, at most (default: 10)",
+            help=f"in documents: segments that are rated in a row, at most (default: {_default('run_length')})",
         )
         parser.add_argument(
             "--hit-size", type=int, metavar="N", help="items in a HIT; for ranking, screens"
@@ -152,7 +156,7 @@ class Command(CommandWithExamples):
             "--outputs-per-screen",
             type=int,
             metavar="N",
-            help="for ranking and side by side: outputs shown together, from 2 to 5 (default: 5)",
+            help=f"for ranking and side by side: outputs shown together, from 2 to 5 (default: {_default('outputs_per_screen')})",
         )
         parser.add_argument(
             "--output-choice",
@@ -197,24 +201,24 @@ class Command(CommandWithExamples):
             "--looks-width",
             type=float,
             metavar="Z",
-            help="for gold: the standard error at which a score is certain enough (default: 0.25)",
+            help=f"for gold: the standard error at which a score is certain enough (default: {_default('looks_width')})",
         )
         parser.add_argument(
             "--looks-alpha",
             type=float,
             metavar="P",
-            help="chance of any wrong conclusion, over all pairs and looks (default: 0.05)",
+            help=f"chance of any wrong conclusion, over all pairs and looks (default: {_default('looks_alpha')})",
         )
         parser.add_argument(
             "--looks-spending",
             choices=Campaign.Spending.values,
-            help="how strict early looks are (default: obrien_fleming)",
+            help=f"how strict early looks are (default: {_default('looks_spending')})",
         )
         parser.add_argument(
             "--looks-least-chance",
             type=float,
             metavar="P",
-            help="give up pairs with less chance than this to be decided by the last look (default: 0.1)",
+            help=f"give up pairs with less chance than this to be decided by the last look (default: {_default('looks_least_chance')})",
         )
         parser.add_argument(
             "--seed", type=int, metavar="N", help="the same seed gives the same HITs"
@@ -257,12 +261,12 @@ class Command(CommandWithExamples):
         parser.add_argument(
             "--degradation",
             choices=Campaign.Degradation.values,
-            help="how degraded texts are made (default: balanced)",
+            help=f"how degraded texts are made (default: {_default('degradation')})",
         )
         parser.add_argument(
             "--trust-rule",
             choices=Campaign.TrustRule.values,
-            help="how evidence about a worker becomes a verdict (default: guarded)",
+            help=f"how evidence about a worker becomes a verdict (default: {_default('trust_rule')})",
         )
         parser.add_argument(
             "--drift",
