@@ -1,19 +1,21 @@
-"""How many judgements it takes to tell systems apart: ranked at random, and where the ranking is undecided.
+"""How many judgements it takes to find all clusters of systems: all pairs alike, and only undecided pairs.
 
-Simulated judges rank outputs of systems whose quality is known. After each round the systems are ranked, and the share of
-their pairs that stand in different clusters, the better one above, is noted. Nothing is stored.
+Simulated judges rank outputs of systems whose quality is known; no two systems are equal, so each is a cluster. After each
+round the systems are ranked, and whether all clusters are found, in the true order, is noted. Nothing is stored.
 
     python -m benchmarks.adaptive_ranking --figure docs/images/adaptive-ranking.png
 """
 
 from argparse import ArgumentParser
 from concurrent.futures import ProcessPoolExecutor
-from itertools import combinations
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
 
 import numpy as np
+from scipy.stats import binomtest, kendalltau
 
+from analysis.stats.bradley_terry import bradley_terry, strength_ranges
 from analysis.stats.judgements import Judgements, expand, rankings
 from analysis.stats.trueskill import trueskill
 from da_platform.plots.rendering import Picture
@@ -28,15 +30,32 @@ SD_OF_OUTPUTS, SD_OF_JUDGES = 15.0, 10.0
 # Scores in a band of this width get the same rank.
 BAND = 10.0
 RUNS = 100
-# The share of pairs told apart by which the choices are compared.
-ENOUGH = 0.95
-CHOICES = {"random": "all pairs alike", "undecided": "first where rank ranges overlap"}
-# Judgements, and the share of pairs told apart.
-Course = list[tuple[int, float]]
+CHOICES = {"random": "all pairs alike", "undecided": "undecided pairs only"}
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How far a campaign is after a round: judgements, texts read, and whether the clusters are the true ones."""
+
+    n_judgements: int
+    n_texts: int
+    is_right: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """The looks at a campaign, and Kendall's tau of the final TrueSkill scores with the truth."""
+
+    looks: list[Look]
+    tau: float
+
+    def at(self, n: int) -> Look | None:
+        """Return the latest look with so many judgements at most."""
+        return next((look for look in reversed(self.looks) if look.n_judgements <= n), None)
 
 
 def follow(choice: str, seed: int, most: int) -> Course:
-    """Return how many pairs are told apart after each round, up to this number of judgements."""
+    """Rank in rounds up to this number of judgements, or until nothing is undecided."""
     rng, size = np.random.default_rng([seed, 1]), len(QUALITIES)
     quality = rng.normal(QUALITIES, SD_OF_OUTPUTS, size=(N_SEGMENTS, size))
     outputs = [
@@ -44,20 +63,23 @@ def follow(choice: str, seed: int, most: int) -> Course:
     ]
     rows: list[tuple[int, ...]] = []
     counts = np.zeros((size, size))
-    undecided = ~np.eye(size, dtype=np.bool_)
-    course: Course = []
-    while (not course or course[-1][0] < most) and undecided.any():
-        asked = undecided if choice == "undecided" else ~np.eye(size, dtype=np.bool_)
+    everyone = ~np.eye(size, dtype=np.bool_)
+    asked, is_adaptive = everyone, choice == "undecided"
+    looks: list[Look] = []
+    while asked.any() and (not looks or looks[-1].n_judgements < most):
         needs = needs_of(counts, target=np.inf, undecided=asked)
-        for group in choose_groups(outputs, needs, per_screen=PER_SCREEN, judges=1, rng=rng):
+        for group in choose_groups(
+            outputs, needs, per_screen=PER_SCREEN, judges=1, rng=rng, only_needed=is_adaptive
+        ):
             rows += _ranked([outputs[place] for place in group], quality, len(rows), rng)
         judgements = expand(rankings(*zip(*rows, strict=True)))
         wins, ties = judgements.counts()
         counts = wins + wins.T + ties
-        if choice == "undecided":
-            undecided = undecided_pairs(judgements, rng=rng)
-        course.append((len(judgements), _told_apart(judgements, rng)))
-    return course
+        if is_adaptive:
+            asked = undecided_pairs(judgements, rng=rng)
+        looks.append(Look(len(judgements), len(rows), _is_right(judgements, rng)))
+    final = trueskill(judgements, rng=rng, runs=RUNS)
+    return Course(looks, float(kendalltau(final.scores, -final.systems).statistic))
 
 
 def _ranked(
@@ -75,77 +97,86 @@ def _ranked(
     ]
 
 
-def _told_apart(judgements: Judgements, rng: np.random.Generator) -> float:
-    result = trueskill(judgements, rng=rng, runs=RUNS)
-    cluster = dict(zip(result.systems.tolist(), result.ranges.clusters.tolist(), strict=True))
-    return mean(
-        cluster[better] < cluster[worse] for better, worse in combinations(range(len(QUALITIES)), 2)
-    )
+def _is_right(judgements: Judgements, rng: np.random.Generator) -> bool:
+    """Whether every system is a cluster, in the true order."""
+    fitted = bradley_terry(judgements)
+    clusters = strength_ranges(fitted, rng=rng).clusters
+    in_order = np.arange(len(QUALITIES))
+    return np.array_equal(fitted.systems, in_order) and np.array_equal(clusters, in_order + 1)
 
 
-def needed(course: Course) -> int:
-    """Return after how many judgements enough pairs were told apart; the last number if they never were."""
-    return next((n for n, share in course if share >= ENOUGH), course[-1][0])
+def shares_right(courses: list[Course], numbers: list[int]) -> list[tuple[float, float, float]]:
+    """Return the share of campaigns that are right at each number of judgements, and its 95 % interval."""
+    found = []
+    for n in numbers:
+        k = sum(look.is_right for course in courses if (look := course.at(n)))
+        interval = binomtest(k, len(courses)).proportion_ci(method="wilson")
+        found.append((k / len(courses), interval.low, interval.high))
+    return found
 
 
 def picture_of(courses: dict[str, list[Course]], most: int) -> Picture:
-    """Draw the mean course of each choice."""
-    numbers = list(range(0, most + 1, 100))
-    shares = {
-        choice: [mean(_latest(course, n) for course in own) for n in numbers]
-        for choice, own in courses.items()
-    }
+    """Draw the share of campaigns with the right clusters, with its interval."""
+    numbers = list(range(0, most + 1, 250))
+    shares = {choice: shares_right(own, numbers) for choice, own in courses.items()}
 
     def draw():  # type: ignore[no-untyped-def]
         figure = new_figure(5.0, 3.0)
         axes = figure.subplots()
         for (choice, label), style in zip(CHOICES.items(), ("--", "-"), strict=True):
-            axes.plot(numbers, shares[choice], style, label=label)
+            middle, low, high = zip(*shares[choice], strict=True)
+            [line] = axes.plot(numbers, middle, style, label=label)
+            axes.fill_between(numbers, low, high, color=line.get_color(), alpha=0.15, lw=0)
         axes.set_xlabel("pairwise judgements")
-        axes.set_ylabel("pairs of systems told apart")
+        axes.set_ylabel("campaigns with the true clusters")
         axes.set_ylim(0, 1.02)
-        axes.legend(frameon=False, loc="lower right")
+        axes.legend(frameon=False, loc="center right")
         return figure
 
     return Picture(
         name="adaptive-ranking",
-        title="Pairs of systems told apart",
+        title="Campaigns with the true clusters",
         size=(5.0, 3.0),
-        alternative="Line chart of the share of pairs told apart by the number of judgements.",
+        alternative="Line chart of the share of campaigns with the true clusters by the number of judgements.",
         draw=draw,
-        columns=("judgements", *CHOICES),
+        columns=(
+            "judgements",
+            *(f"{choice}{part}" for choice in CHOICES for part in ("", "_low", "_high")),
+        ),
         rows=[
-            [n, *(shares[choice][place] for choice in CHOICES)] for place, n in enumerate(numbers)
+            [n, *(number for choice in CHOICES for number in shares[choice][place])]
+            for place, n in enumerate(numbers)
         ],
     )
 
 
-def _latest(course: Course, n: int) -> float:
-    return next((share for number, share in reversed(course) if number <= n), 0.0)
-
-
 def main() -> None:
     parser = ArgumentParser(description=__doc__)
-    parser.add_argument("--seeds", type=int, default=6)
+    parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument(
-        "--most", type=int, default=3_500, help="judgements at which a campaign ends"
+        "--most", type=int, default=15_000, help="judgements at which a campaign ends"
     )
     parser.add_argument("--figure", type=Path, help="a PNG, SVG or PDF file")
     options = parser.parse_args()
-    work = [(choice, seed) for seed in range(options.seeds) for choice in CHOICES]
+    work = [(choice, seed) for choice in CHOICES for seed in range(options.seeds)]
     with ProcessPoolExecutor(2) as pool:
         found = list(pool.map(follow, *zip(*work, strict=True), [options.most] * len(work)))
     courses: dict[str, list[Course]] = {choice: [] for choice in CHOICES}
     for (choice, _), course in zip(work, found, strict=True):
         courses[choice].append(course)
+    drawn = picture_of(courses, options.most)
+    for row in drawn.rows:
+        if row[0] % 1_000 == 0:
+            print(f"{row[0]:6,} judgements: " + "  ".join(f"{number:4.0%}" for number in row[1:]))
     for choice, label in CHOICES.items():
-        numbers = [needed(course) for course in courses[choice]]
+        ends = [course.looks[-1] for course in courses[choice]]
         print(
-            f"{label}: {mean(numbers):,.0f} judgements until {ENOUGH:.0%} of pairs are told apart {numbers}"
+            f"{label}: ends after {mean(end.n_judgements for end in ends):,.0f} judgements and "
+            f"{mean(end.n_texts for end in ends):,.0f} texts, {sum(end.is_right for end in ends)} of {len(ends)} right; "
+            f"TrueSkill scores have tau {mean(course.tau for course in courses[choice]):.3f} with the truth"
         )
     if options.figure:
-        drawn = picture_of(courses, options.most).render(options.figure.suffix.removeprefix("."))
-        options.figure.write_bytes(drawn)
+        options.figure.write_bytes(drawn.render(options.figure.suffix.removeprefix(".")))
 
 
 if __name__ == "__main__":

@@ -57,8 +57,17 @@ RATING_SIZES = Sizes(SET_SIZE, MIN_SETS, MAX_SETS, default=100)
 HIT_SIZES = tuple(RATING_SIZES)
 MAX_HIT_SIZE = RATING_SIZES.largest
 
+# Of so many hidden screens of rankings in random order, True has a degraded output and False repeats a screen as it was.
+# Pairs of outputs need more repeats, as each has one judgement.
+HIDDEN_SCREENS, HIDDEN_PAIRS = (True, True, False), (True, False)
+
 # Items between an item and its hidden partner where documents or several outputs are shown.
 ITEMS_BETWEEN = 40
+
+
+def hidden_screens(n_outputs: int) -> tuple[bool, ...]:
+    """Return which of the hidden screens have a degraded output, for screens with so many outputs."""
+    return HIDDEN_PAIRS if n_outputs == 2 else HIDDEN_SCREENS
 
 
 def items_between(size: int) -> int:

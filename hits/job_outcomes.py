@@ -64,6 +64,11 @@ def hits_built(job: Job, result: Result) -> Outcome:
 
 def round_added(job: Job, result: Result) -> Outcome:
     undecided = f"{counted(result['n_undecided'], 'pair')} of systems cannot be told apart yet."
+    if n_given_up := result.get("n_given_up"):
+        undecided += (
+            f" No more is asked about {counted(n_given_up, 'pair')}: workers skip most of these screens, or no "
+            "segment has different outputs."
+        )
     if result["n_hits"]:
         sentence = (
             f"Added {counted(result['n_hits'], 'HIT')} for {counted(result['n_pairs'], 'pair')} of systems "

@@ -128,8 +128,10 @@ class TaskKind(ABC):
     results_page: ClassVar[str] = "campaign_results"
     # One answer of each screen, as all of a screen arrive together.
     one_a_screen: ClassVar[Q] = Q()
-    # Hidden pairs without which nobody can be judged.
-    fewest_pairs: ClassVar[int] = MINIMUM_PAIRS
+
+    def fewest_sets(self, campaign: Campaign) -> int:
+        """Return how many sets somebody must do to be judged at all: each has one hidden pair."""
+        return MINIMUM_PAIRS
 
     @abstractmethod
     def in_report(self, campaign: Campaign) -> str:

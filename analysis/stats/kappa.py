@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
+import scipy
 
 from ._groups import factorise
 from ._validation import Bools, Ints, Keys
@@ -110,6 +111,36 @@ def kappa_with_others(judgements: Judgements, judge: object) -> Kappa:
         "inter",
         "strict",
     )
+
+
+def agreement_by_task(judgements: Judgements, judge: object) -> tuple[int, float]:
+    """Test whether one judge agrees with the others by more than chance.
+
+    Returns
+    -------
+    n_tasks : int
+        The judge's tasks with pairs that others judged, too.
+    pvalue : float
+        One-sided t-test over tasks of the share of agreement with others, minus that expected by chance; small if the judge
+        agrees. Judgements of a task are not independent, so tasks are counted. NaN with fewer than two tasks.
+    """
+    items, outcomes = _items(judgements, in_any_order=True)
+    is_own = judgements.judges == judge
+    size = items.max(initial=-1) + 1
+    n_others = np.bincount(items[~is_own], minlength=size)
+    n_same = np.bincount(items[~is_own] * 3 + outcomes[~is_own] + 1, minlength=3 * size)
+    own, given = items[is_own], outcomes[is_own]
+    is_compared = n_others[own] > 0
+    own, given = own[is_compared], given[is_compared]
+    shares = n_same[own * 3 + given + 1] / n_others[own]
+    names, tasks = factorise(judgements.tasks[is_own][is_compared])
+    if len(names) < 2:
+        return len(names), np.nan
+    expected = kappa(judgements, "inter").p_chance
+    means = np.bincount(tasks, weights=shares) / np.bincount(tasks) - expected
+    if np.ptp(means) == 0:
+        return len(names), float(means[0] <= 0)
+    return len(names), float(scipy.stats.ttest_1samp(means, 0, alternative="greater").pvalue)
 
 
 def _items(judgements: Judgements, *, in_any_order: bool) -> tuple[Ints, Keys]:

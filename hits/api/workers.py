@@ -47,7 +47,11 @@ Sort: Any = Literal[tuple(sign + name for name in SORTS for sign in ("", "-"))]
 
 
 class EvidenceOut(Schema):
-    """Evidence from a worker's ratings. Fields that need more pairs are null."""
+    """Evidence from a worker's ratings. Fields that need more pairs are null.
+
+    `details` are what only some kinds of task have: of rankings, how often degraded outputs were ranked last or best,
+    skipped screens, and kappa with the worker's own repeats and with others.
+    """
 
     computed_at: datetime
     origin: str
@@ -81,6 +85,7 @@ class EvidenceOut(Schema):
     passed_seconds: float | None
     n_held_hits: int
     drifted_at: datetime | None
+    details: dict[str, Any]
     flags: list[str]
     signature: str
 

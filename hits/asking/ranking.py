@@ -1,5 +1,6 @@
 """Ranking: up to five outputs of one segment on a screen, ordered from best to worst."""
 
+import math
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from enum import StrEnum
@@ -8,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 from django.db.models import Max, Q
 from django.utils.translation import gettext
 
-from ..hit_sizes import Sizes
+from analysis.stats.thresholds import RELIABLE_P
+
+from ..hit_sizes import Sizes, hidden_screens
 from ..models import HIT, Assignment, Campaign, Participation, Rank
 from ..ranking.forms import RANKS, is_unranked, read_ranking
 from ..ranking.practice import judge_ranking, practice_outputs
@@ -30,8 +33,10 @@ if TYPE_CHECKING:
     from ..campaigns.planning import HITPlan
 
 
-# Three ranking tasks, as at WMT: the last or the first of a set shows the outputs of the other again.
+# Three ranking tasks, as at WMT; one of them is hidden.
 SIZES = Sizes(3, 1, 10, default=3, has_large_screens=True)
+# Nobody reads and orders several texts in less.
+LEAST_SECONDS_PER_SCREEN = 5
 
 
 class RankingKind(TaskKind):
@@ -62,8 +67,20 @@ class RankingKind(TaskKind):
     # A ranking at WMT took a minute or so.
     seconds_per_screen = 60
     one_a_screen = Q(place=1)
-    # As many degraded outputs as can prove someone reliable: two of two, with five on a screen.
-    fewest_pairs = 2
+
+    def fewest_sets(self, campaign: Campaign) -> int:
+        # So many degraded outputs, all of them last, are less likely by chance than the level.
+        n_outputs = campaign.outputs_per_screen
+        n_degraded = math.ceil(math.log(RELIABLE_P) / math.log(1 / n_outputs))
+        kinds = hidden_screens(n_outputs)
+        return math.ceil(n_degraded * len(kinds) / sum(kinds))
+
+    def least_seconds(self, campaign: Campaign) -> float:
+        return LEAST_SECONDS_PER_SCREEN * campaign.hit_size
+
+    def reason_to_hold(self, assignment: Assignment) -> str:
+        ranks = Rank.objects.filter(assignment=assignment)
+        return "" if ranks.filter(skip="").exists() else "Every screen was skipped."
 
     answer_noun = "rank"
 

@@ -86,3 +86,9 @@ class Evidence(models.Model):
 
     def __str__(self) -> str:
         return f"{self.participation}: {self.verdict} after {self.n_hits} HITs"
+
+    @property
+    def agreement(self) -> float | None:
+        """How far the worker agrees with others: r of scores, kappa of rankings."""
+        kappa = self.details.get("others_kappa") or {}
+        return kappa.get("kappa") if self.agreement_r is None else self.agreement_r

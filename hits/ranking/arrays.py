@@ -12,7 +12,16 @@ from analysis.stats.judgements import SKIPPED, Rankings, rankings
 from analysis.stats.quality_control import NO_PARTNER
 from analysis.stats.roles import Role
 
-from ..models import MOST_OUTPUTS, Assignment, Campaign, Participation, Rank, SystemOutput
+from ..campaigns.importing.storing import fingerprint
+from ..models import (
+    MOST_OUTPUTS,
+    Assignment,
+    Campaign,
+    Participation,
+    Rank,
+    SystemOutput,
+    Translation,
+)
 from ..rating.places import with_standing
 
 # Degraded outputs are nobody's.
@@ -35,10 +44,7 @@ def load_rankings(campaign: Campaign, *, trusted_only: bool = True) -> Rankings:
 
 
 def _expand(campaign: Campaign, ranks: QuerySet[Rank]) -> Rankings:
-    systems: dict[int, list[int]] = defaultdict(list)
-    outputs = SystemOutput.objects.filter(segment__campaign=campaign).order_by("system")
-    for translation, system in outputs.values_list("translation_id", "system_id"):
-        systems[translation].append(system)
+    systems = systems_by_translation(campaign)
     stored = ranks.order_by("assignment", "item__screen", "place").values_list(
         "assignment_id",
         "item__screen",
@@ -58,6 +64,26 @@ def _expand(campaign: Campaign, ranks: QuerySet[Rank]) -> Rankings:
         for system in systems[translation]
     ]
     return rankings(*(zip(*rows, strict=True) if rows else [[]] * 6))
+
+
+def systems_by_translation(campaign: Campaign) -> dict[int, list[int]]:
+    """Return the keys of the systems that each translation stands for.
+
+    Outputs of a segment that are equal but for case, punctuation and white space are shown once, for all their systems.
+    """
+    own: dict[int, list[int]] = defaultdict(list)
+    outputs = SystemOutput.objects.filter(segment__campaign=campaign).order_by("system")
+    for translation, system in outputs.values_list("translation_id", "system_id"):
+        own[translation].append(system)
+    if campaign.is_archive or campaign.merges_near_identical:
+        # Those who collected an archive decided what was shown once.
+        return own
+    equal: dict[tuple[int, bytes], list[int]] = defaultdict(list)
+    texts = Translation.objects.filter(segment__campaign=campaign).order_by()
+    for pk, segment, text in texts.values_list("pk", "segment_id", "text").iterator():
+        equal[segment, fingerprint(text, near=True)].append(pk)
+    shared = [(pks, sorted(system for pk in pks for system in own[pk])) for pks in equal.values()]
+    return {pk: systems for pks, systems in shared for pk in pks}
 
 
 def load_shown(assignments: Collection[int]) -> list[dict[str, Any]]:

@@ -1,27 +1,24 @@
 """Which outputs to rank next: those of systems that still need judgements. Pure: no database."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.stats.bradley_terry import bradley_terry, strength_ranges
 from analysis.stats.judgements import Judgements
 from analysis.stats.rank_ranges import RANGE_SHARE
-from analysis.stats.trueskill import trueskill
 
 # By two systems.
 Needs = NDArray[np.float64]
 Pairs = NDArray[np.bool_]
 
-# Fewer runs than for a published ranking: a range only decides what to rank next.
-RUNS = 100
 # How many judgements of each undecided pair are added before the ranking is looked at again.
 JUDGEMENTS_PER_ROUND = 10
-# How often pairs that are told apart are compared, next to the others. TrueSkill draws from all pairs alike, so the chance
-# in the few judgements of a pair that nobody compares any more would stay in all scores.
-LEAST_SHARE = 0.3
+# A pair is given up if screens asked for so many judgements of it and got less than this share: the others were skipped.
+ENOUGH_ASKED, LEAST_GIVEN = 3 * JUDGEMENTS_PER_ROUND, 1 / 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +30,21 @@ class Choosable:
 
 
 def undecided_pairs(judgements: Judgements, *, rng: np.random.Generator) -> Pairs:
-    """Return which systems cannot be told apart: their rank ranges overlap, or nobody compared them with any other."""
+    """Return which systems cannot be told apart: their rank ranges overlap, or nobody compared them with any other.
+
+    The ranges are those of Bradley-Terry strengths. In TrueSkill all pairs have the same weight however often they were
+    compared, so more judgements of some of them would not make the ranges of their systems smaller.
+    """
     size = len(judgements.names)
     wins, ties = judgements.counts()
     is_compared: Pairs = np.any(wins + wins.T + ties > 0, axis=1)
     undecided: Pairs = ~np.logical_and.outer(is_compared, is_compared)
     if is_compared.all():
-        result = trueskill(judgements, rng=rng, runs=RUNS)
-        place = {name: rank for rank, name in enumerate(result.systems.tolist())}
+        fitted = bradley_terry(judgements)
+        ranges = strength_ranges(fitted, rng=rng)
+        place = {name: rank for rank, name in enumerate(fitted.systems.tolist())}
         order = [place[name] for name in judgements.names.tolist()]
-        best, worst = result.ranges.best[order], result.ranges.worst[order]
+        best, worst = ranges.best[order], ranges.worst[order]
         undecided = (best[:, None] <= worst) & (best <= worst[:, None])
     return undecided & ~np.eye(size, dtype=np.bool_)
 
@@ -51,16 +53,18 @@ def needs_of(counts: Needs, *, target: float, undecided: Pairs | None = None) ->
     """Return how many judgements each pair of systems lacks in this round.
 
     `counts` are those it has and those it will get from HITs that exist. Without `undecided` each pair needs
-    `target` judgements. With it undecided pairs get `JUDGEMENTS_PER_ROUND` more at a time, and the others as many
-    as keep them at `LEAST_SHARE` of what undecided pairs have; nothing once no pair is undecided.
+    `target` judgements. With it undecided pairs get at most `JUDGEMENTS_PER_ROUND` more at a time, the others none.
     """
     lacking = np.maximum(target - counts, 0.0)
     if undecided is not None:
-        least = LEAST_SHARE * counts[undecided].mean() if undecided.any() else 0.0
-        wanted = np.where(undecided, JUDGEMENTS_PER_ROUND, np.maximum(least - counts, 0.0))
-        lacking = np.minimum(lacking, wanted)
+        lacking = np.where(undecided, np.minimum(lacking, JUDGEMENTS_PER_ROUND), 0.0)
     np.fill_diagonal(lacking, 0.0)
     return lacking
+
+
+def given_up(counts: Needs, asked: Needs) -> Pairs:
+    """Return the pairs of which screens asked for many judgements and got few, because workers skip these texts."""
+    return (asked >= ENOUGH_ASKED) & (counts < LEAST_GIVEN * asked)
 
 
 def choose_groups(
@@ -71,13 +75,17 @@ def choose_groups(
     judges: int,
     rng: np.random.Generator,
     most: int | None = None,
+    only_needed: bool = False,
+    n_shown: Mapping[int, int] | None = None,
 ) -> list[tuple[int, ...]]:
     """Return groups of outputs, by index, to be ranked together by `judges` workers, until no pair lacks judgements.
 
-    Each segment comes once before any comes again, in random order. A screen begins with the pair that lacks most
-    and takes in the outputs that lack most with those already there. A pair that no segment can show is given up.
+    Each segment comes once before any comes again, in random order, after those that `n_shown` says were shown less
+    often. A screen begins with the pair that lacks most and takes in the outputs that lack most with those already
+    there; with `only_needed` no others, so that screens may be smaller. A pair that no segment can show is left out.
     """
     remaining = needs.copy()
+    often = dict(n_shown or {})
     by_segment: dict[int, list[int]] = {}
     for place, output in enumerate(outputs):
         by_segment.setdefault(output.segment, []).append(place)
@@ -86,11 +94,15 @@ def choose_groups(
     is_useful = bool(segments)
     while is_useful and remaining.any():
         is_useful = False
-        for segment in rng.permutation(segments).tolist():
+        for segment in sorted(
+            rng.permutation(segments).tolist(), key=lambda each: often.get(each, 0)
+        ):
             if len(groups) == most:
                 return groups
             places = rng.permutation(by_segment[segment]).tolist()
-            group = _best_group([outputs[place] for place in places], remaining, per_screen)
+            group = _best_group(
+                [outputs[place] for place in places], remaining, per_screen, only_needed
+            )
             if group:
                 is_useful = True
                 groups.append(tuple(places[number] for number in group))
@@ -105,19 +117,23 @@ def screens_for(needs: Needs, *, per_screen: int, judges: int) -> int:
     return int(np.ceil(np.triu(needs).sum() / pairs_shown))
 
 
-def _best_group(outputs: list[Choosable], needs: Needs, per_screen: int) -> list[int]:
+def _best_group(
+    outputs: list[Choosable], needs: Needs, per_screen: int, only_needed: bool
+) -> list[int]:
     """Return which of a segment's outputs to show; none if no pair of them is needed."""
-    size = len(outputs)
-    between = np.zeros((size, size))
-    for one, other in combinations(range(size), 2):
-        grid = np.ix_(outputs[one].systems, outputs[other].systems)
-        between[one, other] = between[other, one] = needs[grid].sum()
+    has = np.zeros((len(outputs), len(needs)))
+    for place, output in enumerate(outputs):
+        has[place, list(output.systems)] = 1.0
+    between = has @ needs @ has.T
+    np.fill_diagonal(between, 0.0)
     if not between.any():
         return []
     group = [int(place) for place in np.unravel_index(between.argmax(), between.shape)]
-    while len(group) < min(per_screen, size):
+    while len(group) < min(per_screen, len(outputs)):
         gain = between[group].sum(axis=0)
         gain[group] = -1.0
+        if only_needed and gain.max() <= 0.0:
+            break
         group.append(int(gain.argmax()))
     return group
 
@@ -134,9 +150,8 @@ def describe(choice: str, target: int | None) -> tuple[str, ...]:
     facts = [choice]
     if choice == "undecided":
         facts += [
-            f"ranges of {RUNS} runs",
+            "ranges of bradley-terry",
             f"without {RANGE_SHARE:g}",
             f"rounds of {JUDGEMENTS_PER_ROUND}",
-            f"others {LEAST_SHARE:g} as often",
         ]
     return (*facts, f"{target} a pair") if target else tuple(facts)

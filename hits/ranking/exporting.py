@@ -14,8 +14,8 @@ from django.utils.text import slugify
 from da_platform.files.cells import defuse
 from da_platform.files.pseudonyms import Pseudonyms
 
-from ..models import Campaign, Rank, SystemOutput
-from .arrays import RANKED_ROLES
+from ..models import Campaign, Rank
+from .arrays import RANKED_ROLES, systems_by_translation
 
 CSV_COLUMNS = "srclang,trglang,srcIndex,segmentId,judgeID,system1Id,system1rank,system2Id,system2rank,rankingID"
 SKIPPED = -1
@@ -24,10 +24,11 @@ Ranked = tuple[dict[str, Any], list[tuple[list[str], int]]]
 
 def rankings_of(campaign: Campaign) -> Iterator[Ranked]:
     """Yield each ranked screen, and its outputs in the order shown: the systems of each, and its rank."""
-    systems: dict[int, list[str]] = {}
-    outputs = SystemOutput.objects.filter(segment__campaign=campaign).order_by("system__name")
-    for translation, system in outputs.values_list("translation", "system__name"):
-        systems.setdefault(translation, []).append(system)
+    names = dict(campaign.systems.values_list("pk", "name"))
+    systems = {
+        translation: sorted(names[pk] for pk in pks)
+        for translation, pks in systems_by_translation(campaign).items()
+    }
     rows = Rank.objects.filter(
         assignment__hit__campaign=campaign,
         assignment__status="submitted",

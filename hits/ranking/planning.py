@@ -1,15 +1,16 @@
 """Plan the HITs of a ranking campaign."""
 
-from collections import defaultdict
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping, Set
 
 import numpy as np
 
 from ..campaigns.importing.storing import fingerprint
 from ..campaigns.material import Material, load_material
 from ..campaigns.planning import HITPlan
-from ..models import Campaign, SystemOutput
+from ..models import Campaign
 from ..task_kinds import TextCounts
+from .arrays import systems_by_translation
 from .choice import Choosable, Needs, Pairs, choose_groups, needs_of, screens_for
 from .composition import genuine_screens, group_outputs, plan_screens
 
@@ -26,11 +27,9 @@ def plan_rankings(campaign: Campaign, progress: Progress | None = None) -> HITPl
         n_systems = campaign.systems.count()
         needs = first_needs(campaign, n_systems)
         groups = needed_groups(campaign, material, needs, n_before=0)
-        notes = []
     else:
         groups = _groups(campaign, material)
-        notes = _notes(material, groups)
-    return plan_groups(campaign, material, groups, notes=notes, progress=progress)
+    return plan_groups(campaign, material, groups, notes=_notes(material), progress=progress)
 
 
 def first_needs(campaign: Campaign, n_systems: int) -> Needs:
@@ -50,38 +49,55 @@ def needs_for(campaign: Campaign, counts: Needs, undecided: Pairs) -> Needs:
 
 
 def needed_groups(
-    campaign: Campaign, material: Material, needs: Needs, *, n_before: int, most: int | None = None
+    campaign: Campaign,
+    material: Material,
+    needs: Needs,
+    *,
+    n_before: int,
+    most: int | None = None,
+    n_shown: Mapping[int, int] | None = None,
 ) -> list[tuple[int, ...]]:
-    """Return groups of outputs, by index into the material, for pairs of systems that lack judgements."""
-    outputs = distinct_outputs(material)
-    systems = systems_by_translation(campaign)
+    """Return groups of outputs, by index into the material, for pairs of systems that lack judgements.
+
+    Segments whose outputs were shown less often come first. A single group gets another to fill a HIT.
+    """
+    places = distinct_outputs(material)
+    systems = places_by_translation(campaign)
     choosable = [
-        Choosable(
-            material.segments[output],
-            tuple(system for equal in equals for system in systems[material.pks[equal]]),
-        )
-        for output, equals in outputs.items()
+        Choosable(material.segments[output], tuple(systems[material.pks[output]]))
+        for output in places
     ]
-    groups = choose_groups(
-        choosable,
-        needs,
-        per_screen=campaign.outputs_per_screen,
-        judges=campaign.min_ratings,
-        rng=np.random.default_rng([campaign.seed, 2, n_before]),
-        most=most,
-    )
-    places = list(outputs)
+    often = Counter[int]()
+    for output, n in (n_shown or {}).items():
+        often[material.segments[output]] += n
+
+    def chosen(wanted: Needs, limit: int | None) -> list[tuple[int, ...]]:
+        return choose_groups(
+            choosable,
+            wanted,
+            per_screen=campaign.outputs_per_screen,
+            judges=campaign.min_ratings,
+            rng=np.random.default_rng([campaign.seed, 2, n_before]),
+            most=limit,
+            only_needed=campaign.output_choice == Campaign.OutputChoice.UNDECIDED,
+            n_shown=often,
+        )
+
+    groups = chosen(needs, most)
+    if len(groups) == 1:
+        [group] = groups
+        others = chosen(np.ones_like(needs) - np.eye(len(needs)), len(places))
+        groups += [other for other in others if set(group).isdisjoint(other)][:1]
     return [tuple(places[place] for place in group) for group in groups]
 
 
-def systems_by_translation(campaign: Campaign) -> dict[int, list[int]]:
+def places_by_translation(campaign: Campaign) -> dict[int, list[int]]:
     """Return the systems of each translation, as places in the order of their keys."""
     place = {pk: place for place, pk in enumerate(system_keys(campaign))}
-    systems: dict[int, list[int]] = defaultdict(list)
-    outputs = SystemOutput.objects.filter(segment__campaign=campaign).order_by("system")
-    for translation, system in outputs.values_list("translation_id", "system_id"):
-        systems[translation].append(place[system])
-    return systems
+    return {
+        translation: [place[pk] for pk in systems]
+        for translation, systems in systems_by_translation(campaign).items()
+    }
 
 
 def system_keys(campaign: Campaign) -> list[int]:
@@ -95,35 +111,35 @@ def plan_groups(
     groups: list[tuple[int, ...]],
     *,
     n_before: int = 0,
+    seen: Set[int] = frozenset(),
     notes: list[str],
     progress: Progress | None = None,
 ) -> HITPlan:
-    """Plan HITs of these groups of outputs with their hidden screens."""
+    """Plan HITs of these groups of outputs with their hidden screens; `seen` are the outputs in earlier HITs."""
     hits = plan_screens(
         groups,
         n_screens=campaign.hit_size,
         seed=campaign.seed,
         degrade=material.degrade,
         n_before=n_before,
+        seen=seen,
     )
     if progress:
         progress(sum(map(len, hits)))
     return HITPlan(hits, campaign.hit_size, material, notes)
 
 
-def distinct_outputs(material: Material) -> dict[int, list[int]]:
-    """Return outputs that differ in more than case, punctuation and white space, each with all that equal it."""
+def distinct_outputs(material: Material) -> list[int]:
+    """Return the first of all outputs of a segment that are equal but for case, punctuation and white space."""
     first: dict[tuple[int, bytes], int] = {}
-    equals: dict[int, list[int]] = {}
     for output, (segment, text) in enumerate(zip(material.segments, material.texts, strict=True)):
-        shown = first.setdefault((segment, fingerprint(text, near=True)), output)
-        equals.setdefault(shown, []).append(output)
-    return equals
+        first.setdefault((segment, fingerprint(text, near=True)), output)
+    return list(first.values())
 
 
 def _groups(campaign: Campaign, material: Material) -> list[tuple[int, ...]]:
     """Group the different outputs of each segment at random."""
-    outputs = list(distinct_outputs(material))
+    outputs = distinct_outputs(material)
     groups = group_outputs(
         [material.segments[output] for output in outputs],
         size=campaign.outputs_per_screen,
@@ -132,14 +148,20 @@ def _groups(campaign: Campaign, material: Material) -> list[tuple[int, ...]]:
     return [tuple(outputs[place] for place in group) for group in groups]
 
 
-def _notes(material: Material, groups: list[tuple[int, ...]]) -> list[str]:
-    n_left_out = len(material.pks) - sum(map(len, groups))
-    if not n_left_out:
-        return []
-    return [
-        f"{n_left_out} translations are not ranked: they are alone in their segment, or equal to another "
-        "but for case, punctuation and white space."
-    ]
+def _notes(material: Material) -> list[str]:
+    distinct = distinct_outputs(material)
+    n_equal = len(material.pks) - len(distinct)
+    sizes = Counter(material.segments[output] for output in distinct)
+    n_alone = sum(size == 1 for size in sizes.values())
+    notes = []
+    if n_equal:
+        notes.append(
+            f"{n_equal} translations differ from another only in case, punctuation and white space. They are shown "
+            "as one, which counts for all their systems."
+        )
+    if n_alone:
+        notes.append(f"{n_alone} translations are not ranked: they are alone in their segment.")
+    return notes
 
 
 def count_hits(campaign: Campaign, counts: TextCounts) -> int:

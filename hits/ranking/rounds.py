@@ -7,7 +7,7 @@ from itertools import combinations, groupby
 import numpy as np
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Count, Q
 from django.utils import timezone
 
 from analysis.stats.judgements import Judgements, complete_tasks, expand
@@ -17,30 +17,34 @@ from da_platform.jobs.running import start_job
 
 from ..campaigns.building import store_hits
 from ..campaigns.composition import CannotCompose
-from ..campaigns.material import load_material
+from ..campaigns.material import Material, load_material
 from ..exceptions import CannotBuildHITs
 from ..models import Assignment, Campaign, Item
 from ..people.audit import record
 from ..rating.places import work_by_hit
 from .arrays import load_rankings
-from .choice import Needs, Pairs, undecided_pairs
+from .choice import Needs, Pairs, given_up, undecided_pairs
 from .composition import genuine_screens
 from .planning import (
     needed_groups,
     needs_for,
+    places_by_translation,
     plan_groups,
     system_keys,
-    systems_by_translation,
 )
 
 
 @dataclass(frozen=True, slots=True)
 class RoundSummary:
-    """The HITs that were added, and how many pairs of systems still lacked judgements before."""
+    """The HITs that were added, and how many pairs of systems still lacked judgements before.
+
+    Pairs of which most screens were skipped, or that no segment can show, are given up.
+    """
 
     n_hits: int
     n_pairs: int
     n_undecided: int
+    n_given_up: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,7 @@ class Standing:
     counts: Needs
     undecided: Pairs
     needs: Needs
+    given_up: Pairs
 
     @property
     def n_pairs(self) -> int:
@@ -69,10 +74,13 @@ def standing_of(campaign: Campaign) -> Standing:
     rows = load_rankings(campaign)
     judgements = _with_all_systems(expand(complete_tasks(rows)), place)
     wins, ties = judgements.counts()
-    counts = wins + wins.T + ties + _promised(campaign, len(systems))
+    asked, promised = _asked_for(campaign, len(systems))
+    counts = wins + wins.T + ties + promised
     rng = np.random.default_rng([campaign.seed, 3])
     undecided = undecided_pairs(judgements, rng=rng)
-    return Standing(systems, counts, undecided, needs_for(campaign, counts, undecided))
+    wanted = needs_for(campaign, counts, undecided)
+    hopeless = given_up(counts, asked) & (wanted > 0)
+    return Standing(systems, counts, undecided, np.where(hopeless, 0.0, wanted), hopeless)
 
 
 def _with_all_systems(judgements: Judgements, place: dict[int, int]) -> Judgements:
@@ -94,22 +102,23 @@ def _with_all_systems(judgements: Judgements, place: dict[int, int]) -> Judgemen
     )
 
 
-def _promised(campaign: Campaign, n_systems: int) -> Needs:
-    """Return how many judgements of each pair the HITs still lack, which they will get as places open again."""
+def _asked_for(campaign: Campaign, n_systems: int) -> tuple[Needs, Needs]:
+    """Return how many judgements of each pair the HITs ask for, and how many of them places will still give."""
+    asked = np.zeros((n_systems, n_systems))
     promised = np.zeros((n_systems, n_systems))
     work = work_by_hit(campaign, campaign.hits.all(), timezone.now())
-    systems = systems_by_translation(campaign)
+    systems = places_by_translation(campaign)
     items = Item.objects.filter(hit__campaign=campaign, role=Role.GENUINE.value)
     shown = items.order_by("hit", "screen").values_list("hit_id", "screen", "translation_id")
     for (hit, _), rows in groupby(shown.iterator(), key=lambda row: row[:2]):
         n_trusted = work[hit].n_trusted if hit in work else 0
         n_missing = max(0, campaign.min_ratings - n_trusted)
         for one, other in combinations([translation for _, _, translation in rows], 2):
-            for a in systems[one]:
-                for b in systems[other]:
-                    promised[a, b] += n_missing
-                    promised[b, a] += n_missing
-    return promised
+            grid = np.ix_(systems[one], systems[other])
+            for counts, n in ((asked, campaign.min_ratings), (promised, n_missing)):
+                counts[grid] += n
+                counts.T[grid] += n
+    return asked, promised
 
 
 def add_round(
@@ -126,14 +135,27 @@ def add_round(
     campaign = Campaign.objects.get(pk=campaign.pk)
     n_before = _check(campaign)
     standing = standing_of(campaign)
+    n_given_up = int(np.triu(standing.given_up).sum())
     if not standing.n_pairs:
-        return RoundSummary(0, 0, standing.n_undecided)
+        return RoundSummary(0, 0, standing.n_undecided, n_given_up)
     material = load_material(campaign)
+    n_shown = _n_shown(campaign, material)
     most = None if n_hits is None else n_hits * genuine_screens(campaign.hit_size)
-    groups = needed_groups(campaign, material, standing.needs, n_before=n_before, most=most)
+    groups = needed_groups(
+        campaign, material, standing.needs, n_before=n_before, most=most, n_shown=n_shown
+    )
+    if not groups:
+        n_given_up += standing.n_pairs
+        return RoundSummary(0, 0, standing.n_undecided, n_given_up)
     try:
         plan = plan_groups(
-            campaign, material, groups, n_before=n_before, notes=[], progress=progress
+            campaign,
+            material,
+            groups,
+            n_before=n_before,
+            seen=frozenset(n_shown),
+            notes=[],
+            progress=progress,
         )
     except CannotCompose as error:
         raise CannotBuildHITs(f"{campaign.name}: {error}") from error
@@ -149,8 +171,17 @@ def add_round(
             n_hits=len(plan.hits),
             n_pairs=standing.n_pairs,
             n_undecided=standing.n_undecided,
+            n_given_up=n_given_up,
         )
-    return RoundSummary(len(plan.hits), standing.n_pairs, standing.n_undecided)
+    return RoundSummary(len(plan.hits), standing.n_pairs, standing.n_undecided, n_given_up)
+
+
+def _n_shown(campaign: Campaign, material: Material) -> dict[int, int]:
+    """Return how many HITs show each output, by index into the material, of those that any shows."""
+    place = {pk: place for place, pk in enumerate(material.pks)}
+    items = Item.objects.filter(hit__campaign=campaign, role=Role.GENUINE.value).order_by()
+    counts = items.values_list("translation").annotate(n=Count("pk"))
+    return {place[pk]: n for pk, n in counts if pk in place}
 
 
 def _check(campaign: Campaign) -> int:

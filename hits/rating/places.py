@@ -134,9 +134,8 @@ def can_prove_workers(campaign: Campaign, n_hits: int | None = None) -> bool:
     If nobody can, opening places for lack of proof would only collect more unproven work. The places
     stay closed, and a person has to decide.
     """
-    # Every set of a HIT contains one pair.
     n_hits = campaign.hits.count() if n_hits is None else n_hits
-    needed = kind_of(campaign).fewest_pairs
+    needed = kind_of(campaign).fewest_sets(campaign)
     return n_hits * (campaign.hit_size // sizes_of(campaign.task).set_size) >= needed
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from django.db.models import Max, QuerySet
 
+from analysis.stats.ranking_control import stance_of_degraded, stance_of_kappa
 from analysis.stats.thresholds import (
     AGAINST_P,
     AGREEMENT_P,
@@ -41,6 +42,8 @@ from .wording import (
 Rule = Campaign.TrustRule
 # A HIT of which more than this share was emptied, pasted or copied is held.
 MOST_NOT_EDITED = 0.5
+# Someone who skips more than this share of the screens leaves the work to others.
+MOST_SKIPPED = 1 / 3
 
 
 class Weight(StrEnum):
@@ -135,16 +138,10 @@ def _claims(evidence: Any) -> Stance:
     return _sign(True, claims_too_much(claimed, passed))
 
 
-def _degraded_last(evidence: Any) -> Stance:
-    """What the exact test says of someone who ranks."""
-    if not evidence.n_pairs:
-        return Stance.SILENT
-    verdict = Participation.Trust(evidence.verdict)
-    known = {
-        Participation.Trust.RELIABLE: Stance.FOR,
-        Participation.Trust.UNRELIABLE: Stance.AGAINST,
-    }
-    return known.get(verdict, Stance.UNDECIDED)
+def _kappa_with_others(evidence: Any) -> Stance:
+    """Under the guarded rule a test decides; before it can be asked, kappa tells."""
+    stance = stance_of_kappa(evidence.n_agreement_items, evidence.agreement_p)
+    return _kappa("others_kappa")(evidence) if stance == Stance.SILENT else stance
 
 
 def _kappa(name: str) -> Callable[[Any], Stance]:
@@ -204,7 +201,12 @@ _KINDS = {
 
 # Of someone who ranks.
 _RANKING_KINDS = {
-    "pairs": _Kind("Degraded outputs", pairs_in_words, _degraded_last, ("n_pairs", "verdict")),
+    "pairs": _Kind(
+        "Degraded outputs",
+        lambda evidence: f"{pairs_in_words(evidence)} {window_in_words(evidence)}".strip(),
+        lambda evidence: stance_of_degraded(evidence.n_pairs, evidence.p),
+        ("n_pairs", "p"),
+    ),
     "repeats": _Kind(
         "Agreement with themselves",
         lambda evidence: kappa_in_words(evidence.details["self_kappa"], "their own repeats"),
@@ -213,14 +215,16 @@ _RANKING_KINDS = {
     ),
     "agreement": _Kind(
         "Agreement with the others",
-        lambda evidence: kappa_in_words(evidence.details["others_kappa"], "trusted others"),
-        _kappa("others_kappa"),
-        ("details",),
+        agreement_in_words,
+        _kappa_with_others,
+        ("details", "n_agreement_items", "agreement_p"),
     ),
     "skips": _Kind(
         "Skipped screens",
         skips_in_words,
-        lambda evidence: _sign(True, evidence.details["n_skipped"] > evidence.n_hits),
+        lambda evidence: _sign(
+            evidence.n_hits > 0, (evidence.details.get("share_skipped") or 0.0) > MOST_SKIPPED
+        ),
         ("details", "n_hits"),
     ),
 }
@@ -242,8 +246,14 @@ _WEIGHTS = {
     },
     Rule.PUBLISHED: {"pairs": Weight.DECIDES},
 }
-# Under either rule.
-_RANKING_WEIGHTS = {"pairs": Weight.DECIDES}
+_RANKING_WEIGHTS = {
+    Rule.GUARDED: {
+        "pairs": Weight.DECIDES,
+        "agreement": Weight.DECIDES,
+        "skips": Weight.HOLDS,
+    },
+    Rule.PUBLISHED: {"pairs": Weight.DECIDES},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,7 +315,7 @@ def _count_signs(rows: Iterable[Any]) -> TrustedSigns:
 def sides_of(evidence: Evidence, rule: str, signs: TrustedSigns | None = None) -> list[Side]:
     """Return every side of the evidence, in words; those that decide first."""
     is_ranking = is_of_ranking(evidence)
-    weights = _RANKING_WEIGHTS if is_ranking else _WEIGHTS[Rule(rule)]
+    weights = (_RANKING_WEIGHTS if is_ranking else _WEIGHTS)[Rule(rule)]
     sides = []
     for name, kind in _kinds_of(evidence).items():
         weight, stance = weights.get(name, Weight.ADVISES), kind.stance(evidence)
@@ -349,6 +359,12 @@ def _why(name: str, stance: Stance, p: float | None) -> str:
 def rule_in_words(rule: str, task: str = "") -> str:
     """Say which sides decide under a rule."""
     if task == Campaign.Task.RANK:
+        if rule == Rule.GUARDED:
+            return (
+                "Under the guarded rule, degraded outputs and agreement with the others decide, for a worker or "
+                "against. HITs with impossible times, or all of whose screens were skipped, are held until a person has "
+                "looked at them. The rest is advice."
+            )
         return "Degraded outputs decide, after every HIT. The rest is advice."
     if rule == Rule.GUARDED:
         return (

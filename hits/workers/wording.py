@@ -65,8 +65,8 @@ def _degraded_last_in_words(evidence: Evidence) -> str:
     if not evidence.n_pairs:
         return "No degraded output has been ranked yet."
     return (
-        f"Ranked {evidence.details['n_last']} of {evidence.n_pairs} degraded outputs last, alone: "
-        f"{p_in_words(evidence.p)} (exact test against chance). Reliable below {RELIABLE_P:g}; unreliable above "
+        f"Ranked {evidence.details['n_last']} of {evidence.n_pairs} degraded outputs last, alone, and "
+        f"{evidence.details.get('n_best', 0)} first: {p_in_words(evidence.p)} (exact test against chance). Reliable below {RELIABLE_P:g}; unreliable above "
         f"{RANKING_AGAINST_P:g} after {FEWEST_AGAINST} outputs, or if {ENOUGH_DEGRADED} were not enough."
     )
 
@@ -82,13 +82,19 @@ def kappa_in_words(fact: Mapping[str, Any], whom: str) -> str:
 
 
 def skips_in_words(evidence: Evidence) -> str:
-    n = evidence.details["n_skipped"]
-    return "Skipped no screen." if not n else f"Skipped {n} screen{'s' if n > 1 else ''}."
+    n, share = evidence.details["n_skipped"], evidence.details.get("share_skipped")
+    if not n:
+        return "Skipped no screen."
+    of_all = "" if share is None else f", {share:.0%} of those shown"
+    return f"Skipped {n} screen{'s' if n > 1 else ''}{of_all}."
 
 
 def window_in_words(evidence: Evidence) -> str:
     if evidence.window_p is None or evidence.window_n_pairs < MINIMUM_PAIRS:
         return ""
+    if is_of_ranking(evidence):
+        n = evidence.window_n_pairs
+        return f"Of the latest {n} degraded outputs: {p_in_words(evidence.window_p)}."
     return (
         f"In the latest {WINDOW_HITS} HITs: {p_in_words(evidence.window_p)}, "
         f"{evidence.window_n_pairs} pairs."
@@ -109,7 +115,11 @@ def repeats_in_words(evidence: Evidence) -> str:
 
 
 def agreement_in_words(evidence: Evidence) -> str:
-    """Say whether the worker's scores follow those of the other trusted workers."""
+    """Say whether the worker's scores or ranks follow those of the other trusted workers."""
+    if is_of_ranking(evidence):
+        text = kappa_in_words(evidence.details["others_kappa"], "trusted others")
+        p = evidence.agreement_p
+        return text if p is None else f"{text} More than chance: {p_in_words(p)}."
     n = evidence.n_agreement_items
     if n < FEWEST_AGREEMENT_ITEMS:
         return (

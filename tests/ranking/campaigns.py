@@ -1,5 +1,6 @@
 """Ranking campaigns for tests."""
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from hits.campaigns.building import build_hits
@@ -19,7 +20,6 @@ from hits.rating.assignments import take_assignment
 from hits.rating.joining import find_or_make_worker
 from tests.factories import make_campaign, sentence
 
-# Most of the outputs differ, and some are equal to another but for a full stop.
 SYSTEMS = ("A", "B", "C", "D", "E", "F")
 
 
@@ -28,9 +28,13 @@ def ranking_campaign(
     n_segments: int = 8,
     systems: tuple[str, ...] = SYSTEMS,
     is_open: bool = False,
+    equals: Mapping[str, Callable[[str, int], str]] | None = None,
     **settings: Any,
 ) -> Campaign:
-    """Return an open campaign with HITs of three screens; `is_open` if anyone with its link can take part."""
+    """Return an open campaign with HITs of three screens; `is_open` if anyone with its link can take part.
+
+    `equals` makes texts of a system from those of the first one and the number of the segment.
+    """
     campaign = make_campaign(
         is_open=False,
         **{
@@ -53,6 +57,8 @@ def ranking_campaign(
         )
         for place, system in enumerate(rows):
             text = f"{sentence(number * 10 + place)} {system.name}"
+            if change := (equals or {}).get(system.name):
+                text = change(f"{sentence(number * 10)} {systems[0]}", number)
             translation = Translation.objects.create(
                 segment=segment, text=text, fingerprint=fingerprint(text)
             )

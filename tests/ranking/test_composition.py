@@ -37,24 +37,86 @@ def test_no_output_stands_alone(n_outputs):
     assert min(map(len, groups)) >= 2 and sum(map(len, groups)) == 10 * n_outputs
 
 
-def test_a_set_repeats_one_of_its_screens_with_one_output_degraded():
+def screens_of(hit):
+    """Return the items of each screen, by number."""
+    return {n: [item for item in hit if item.screen == n] for n in {item.screen for item in hit}}
+
+
+def roles_of(items):
+    return Counter(item.role for item in items)
+
+
+def test_of_three_screens_one_has_a_degraded_output_or_repeats_another():
     _, _, hits = planned()
+    kinds = Counter()
+    for hit in hits[:-1]:
+        hidden = [items for items in screens_of(hit).values() if is_hidden(items)]
+        assert len(hidden) == 1 and len(screens_of(hit)) == 3
+        kinds[frozenset(roles_of(hidden[0]))] += 1
+        by_position = {item.position: item for item in hit}
+        for item in hidden[0]:
+            if item.role == Role.REPEAT:
+                assert by_position[item.partner].translation == item.translation
+                assert abs(by_position[item.partner].screen - item.screen) >= 2
+            if item.role == Role.BAD_REFERENCE:
+                assert item.text == f"bad {item.translation}"
+                assert by_position[item.partner].screen == item.screen
+    degraded, repeated = frozenset({Role.GENUINE, Role.BAD_REFERENCE}), frozenset({Role.REPEAT})
+    assert set(kinds) == {degraded, repeated}
+    assert kinds[repeated] == pytest.approx(len(hits) / 3, abs=1.5)
+
+
+def is_hidden(items):
+    return set(roles_of(items)) != {Role.GENUINE}
+
+
+def test_nobody_has_seen_an_output_before_it_is_degraded():
+    _, _, hits = planned(n_segments=40)
+    shown = set()
     for hit in hits:
-        by_screen = {n: [item for item in hit if item.screen == n] for n in (1, 2, 3)}
-        roles = {n: Counter(item.role for item in items) for n, items in by_screen.items()}
-        hidden = next(n for n in (1, 3) if Role.BAD_REFERENCE in roles[n])
-        assert roles[hidden][Role.BAD_REFERENCE] == 1 and Role.GENUINE not in roles[hidden]
-        assert set(roles[2]) == set(roles[4 - hidden]) == {Role.GENUINE}
-        partners = {item.position: item.translation for item in by_screen[4 - hidden]}
-        for item in by_screen[hidden]:
-            assert partners[item.partner] == item.translation
-            assert (item.text == f"bad {item.translation}") == (item.role == Role.BAD_REFERENCE)
+        for items in screens_of(hit).values():
+            degraded = [item for item in items if item.role == Role.BAD_REFERENCE]
+            if degraded:
+                assert shown.isdisjoint(item.translation for item in items)
+            shown.update(item.translation for item in items if not degraded)
 
 
-def test_the_hidden_screen_comes_first_as_often_as_last():
+def test_a_degraded_screen_can_stand_in_any_place():
     _, _, hits = planned(n_segments=100)
-    is_first = [hit[0].role != Role.GENUINE for hit in hits]
-    assert 0.35 < np.mean(is_first) < 0.65
+    places = Counter(
+        number
+        for hit in hits
+        for number, items in screens_of(hit).items()
+        if Role.BAD_REFERENCE in roles_of(items)
+    )
+    assert set(places) == {1, 2, 3} and min(places.values()) > 0.2 * places.total()
+
+
+def test_pairs_have_as_many_repeats_as_degraded_screens():
+    _, _, hits = planned(n_segments=40, n_outputs=2)
+    kinds = Counter(
+        Role.REPEAT in roles_of(items)
+        for hit in hits[:-1]
+        for items in screens_of(hit).values()
+        if is_hidden(items)
+    )
+    assert abs(kinds[True] - kinds[False]) <= 1
+
+
+def test_no_output_is_genuine_twice_in_a_hit_although_groups_overlap():
+    groups = [(0, 1), (0, 2), (3, 4), (1, 2), (5, 6)]
+    for hit in plan_screens(groups, n_screens=6, seed=1, degrade=degrade):
+        genuine = [item.translation for item in hit if item.role == Role.GENUINE]
+        assert len(genuine) == len(set(genuine))
+    assert (
+        sorted(
+            tuple(sorted(item.translation for item in items))
+            for hit in plan_screens(groups, n_screens=3, seed=1, degrade=degrade)
+            for items in screens_of(hit).values()
+            if not is_hidden(items)
+        )[:5]
+        >= sorted(groups)[:1]
+    )
 
 
 def test_a_screen_is_repeated_even_if_no_text_can_be_degraded():

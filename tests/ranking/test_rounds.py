@@ -14,14 +14,17 @@ from analysis.stats.roles import Role
 from da_platform.jobs.models import Job
 from hits.campaigns.simulation import Behaviour, simulate_workers
 from hits.chores import do_chores
-from hits.models import AuditEntry, Item, SystemOutput
+from hits.models import AuditEntry, Item, Rank, SystemOutput
+from hits.ranking.arrays import load_rankings
 from hits.ranking.choice import (
-    LEAST_SHARE,
     Choosable,
     choose_groups,
+    given_up,
     needs_of,
     undecided_pairs,
 )
+from hits.ranking.exporting import rankings_of
+from hits.ranking.planning import plan_rankings
 from hits.ranking.rounds import add_round, standing_of
 from hits.rating.places import settle_places
 from hits.workers.trust import weigh_pending
@@ -32,7 +35,6 @@ from .campaigns import ranking_campaign
 @pytest.fixture(autouse=True)
 def plain_loop(monkeypatch):
     monkeypatch.setattr(module, "_one_run", module._one_run.py_func)
-    monkeypatch.setattr("hits.ranking.choice.RUNS", 40)
 
 
 def outputs(n_segments, n_systems):
@@ -64,7 +66,14 @@ def judged(pairs, names="ABC"):
     first, second, outcomes = np.array(rows).T
     zeros = np.zeros(len(rows), dtype=np.int64)
     return Judgements(
-        np.array(list(names)), first, second, outcomes, zeros > 0, zeros, zeros, zeros
+        np.array(list(names)),
+        first,
+        second,
+        outcomes,
+        zeros > 0,
+        zeros,
+        zeros,
+        np.arange(len(rows)),
     )
 
 
@@ -111,7 +120,7 @@ def test_a_round_adds_at_most_ten_judgements_of_a_pair():
 def simulate(campaign, *, seed=3):
     rows = SystemOutput.objects.filter(segment__campaign=campaign).select_related("system")
     # A and B are equal, and the others far below.
-    quality = {"A": 80.0, "B": 80.0, "C": 50.0, "D": 20.0}
+    quality = {"A": 80.0, "B": 80.0, "C": 50.0, "D": 20.0, "E": 40.0}
     simulate_workers(
         campaign=campaign,
         crowd={Behaviour.HONEST: 6},
@@ -133,7 +142,7 @@ def test_rounds_go_to_the_systems_that_cannot_be_told_apart():
         max_hits_per_worker=None,
     )
     n_before = campaign.hits.count()
-    simulate(campaign)
+    simulate(campaign, seed=4)
     standing = standing_of(campaign)
     assert standing.undecided[0, 1] and not standing.undecided[0, 3]
     summary = add_round(campaign=campaign)
@@ -194,12 +203,93 @@ def test_hits_are_only_added_where_pairs_are_ranked(admin_client, capsys):
     assert "Added 1 HITs" in capsys.readouterr().out
 
 
-def test_pairs_that_are_told_apart_are_compared_a_third_as_often():
-    counts = np.full((3, 3), 40.0)
-    # A and B cannot be told apart, and C is compared with neither often enough.
-    undecided = np.zeros((3, 3), dtype=bool)
-    undecided[0, 1] = undecided[1, 0] = True
-    counts[0, 2] = counts[2, 0] = 4
-    needs = needs_of(counts, target=np.inf, undecided=undecided)
-    assert (needs[0, 1], needs[0, 2], needs[1, 2]) == (10, LEAST_SHARE * 40 - 4, 0)
-    assert not needs_of(counts, target=np.inf, undecided=np.zeros((3, 3), dtype=bool)).any()
+def test_screens_show_only_systems_that_cannot_be_told_apart():
+    needs = np.zeros((6, 6))
+    needs[0, 1] = needs[1, 0] = needs[1, 2] = needs[2, 1] = 10
+    rng = np.random.default_rng(1)
+    groups = choose_groups(outputs(30, 6), needs, per_screen=5, judges=1, rng=rng, only_needed=True)
+    assert {place % 6 for group in groups for place in group} == {0, 1, 2}
+    assert len(groups) == 10
+
+
+def test_segments_that_were_shown_less_often_come_first():
+    needs = needs_of(np.zeros((2, 2)), target=3)
+    rng = np.random.default_rng(1)
+    chosen = outputs(6, 2)
+    often = {0: 2, 1: 1, 2: 1, 4: 2}
+    groups = choose_groups(chosen, needs, per_screen=2, judges=1, rng=rng, n_shown=often)
+    segments = [chosen[group[0]].segment for group in groups]
+    assert set(segments[:2]) == {3, 5} and segments[2] in (1, 2)
+
+
+def test_a_pair_is_given_up_once_most_of_its_screens_were_skipped():
+    asked = np.array([[0, 29, 30], [29, 0, 90], [30, 90, 0]])
+    counts = np.array([[0, 0, 9], [0, 0, 31], [9, 31, 0]])
+    assert np.argwhere(np.triu(given_up(counts, asked))).tolist() == [[0, 2]]
+
+
+@pytest.fixture
+def with_equals():
+    """D is A plus a full stop everywhere, and E in upper case in every second segment."""
+    return ranking_campaign(
+        systems=tuple("ABCDE"),
+        judgements_per_pair=4,
+        min_ratings=1,
+        n_segments=8,
+        max_hits_per_worker=None,
+        equals={"D": lambda text, number: f"{text}."}
+        | {"E": lambda text, number: text.upper() if number % 2 else f"{text} more"},
+    )
+
+
+@pytest.mark.django_db
+def test_outputs_that_are_nearly_equal_are_shown_once_and_count_for_all_their_systems(with_equals):
+    shown = Item.objects.filter(hit__campaign=with_equals).values_list("translation", flat=True)
+    names = SystemOutput.objects.filter(translation__in=shown).values_list(
+        "system__name", flat=True
+    )
+    assert "D" not in set(names) and "A" in set(names)
+    simulate(with_equals)
+    with_equals.participations.update(trust="reliable")
+    rows = load_rankings(with_equals)
+    by_name = dict(with_equals.systems.values_list("name", "pk"))
+    ranks = {system: rows.ranks[rows.systems == by_name[system]].tolist() for system in ("A", "D")}
+    assert ranks["A"] == ranks["D"] != []
+    exported = [systems for _, outputs in rankings_of(with_equals) for systems, _ in outputs]
+    assert {"+".join(systems) for systems in exported} == {"A+D", "A+D+E", "B", "C", "E"}
+    # Pairs with D have as many judgements as those with A, so that rounds come to an end.
+    counts = standing_of(with_equals).counts
+    place = {name: number for number, name in enumerate("ABCDE")}
+    assert counts[place["D"], place["B"]] == counts[place["A"], place["B"]] >= 4
+
+
+def add_rounds(campaign, skipped=()):
+    """Let everyone rank and add rounds until nothing is added; return the last summary."""
+    for _ in range(9):
+        simulate(campaign)
+        campaign.participations.update(trust="reliable")
+        unwanted = Rank.objects.filter(item__translation__systems__name__in=skipped)
+        for assignment, screen in unwanted.values_list("assignment", "item__screen"):
+            on_screen = Rank.objects.filter(assignment=assignment, item__screen=screen)
+            on_screen.update(rank=None, skip="hard")
+        if not (summary := add_round(campaign=campaign)).n_hits:
+            return summary
+    raise AssertionError("Rounds do not end.")
+
+
+@pytest.mark.django_db
+def test_rounds_end_although_outputs_are_nearly_equal(with_equals):
+    assert add_rounds(with_equals).n_given_up == 0
+    assert standing_of(with_equals).n_pairs == 0
+
+
+@pytest.mark.django_db
+def test_rounds_end_although_everyone_skips_a_system(with_equals):
+    # All ten pairs, as B is on every screen.
+    assert add_rounds(with_equals, skipped=["B"]).n_given_up == 10
+
+
+@pytest.mark.django_db
+def test_the_note_on_equal_outputs_says_that_they_count(with_equals):
+    [note] = plan_rankings(with_equals).notes
+    assert note.startswith("12 translations differ") and "counts for all their systems" in note

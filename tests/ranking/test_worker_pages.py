@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def campaign():
-    campaign = ranking_campaign(n_segments=8, min_ratings=4)
+    campaign = ranking_campaign(n_segments=14, systems=tuple("ABCDE"), min_ratings=4)
     simulate_workers(
         campaign=campaign,
         crowd={Behaviour.HONEST: 3, Behaviour.RANDOM: 2},
@@ -28,7 +28,7 @@ def campaign():
 
 def test_the_sides_of_the_evidence_are_those_of_someone_who_ranks(campaign):
     signs = trusted_signs(campaign)
-    person = Participation.objects.get(campaign=campaign, worker__external_id="honest-3-1")
+    person = campaign.participations.filter(trust="reliable").first()
     evidence = person.evidence.last()
     sides = {side.name: side for side in sides_of(evidence, campaign.trust_rule, signs)}
     assert list(sides) == ["pairs", "repeats", "agreement", "skips"]

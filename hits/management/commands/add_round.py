@@ -38,5 +38,5 @@ class Command(BaseCommand):
             return
         self.stdout.write(
             f"Added {summary.n_hits:,} HITs for {summary.n_pairs:,} pairs of systems that lacked judgements; "
-            f"{summary.n_undecided:,} pairs cannot be told apart yet."
+            f"{summary.n_undecided:,} pairs cannot be told apart yet, and {summary.n_given_up:,} were given up."
         )
