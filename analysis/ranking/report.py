@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from da_platform.plots.rendering import Picture
 from da_platform.wording import counted
+from hits.hit_sizes import hidden_screens
 from hits.languages import name_of
 from hits.models import Assignment, Campaign, Participation
 
@@ -78,7 +79,7 @@ def _collecting(campaign: Campaign, facts: Facts) -> str:
     }[Campaign.Shows(campaign.effective_shows)]
     chosen = {
         Campaign.OutputChoice.RANDOM: "at random",
-        Campaign.OutputChoice.UNDECIDED: "so that systems with overlapping rank ranges came first",
+        Campaign.OutputChoice.UNDECIDED: "of systems that could not be told apart yet (rank ranges of Bradley-Terry)",
     }[Campaign.OutputChoice(campaign.output_choice)]
     target = campaign.judgements_per_pair
     until = f", until each pair of systems had {target:,} judgements" if target else ""
@@ -119,8 +120,11 @@ def _trusting(campaign: Campaign) -> str:
             )
         }
     )
+    kinds = hidden_screens(campaign.outputs_per_screen)
+    degraded, hidden = sum(kinds), len(kinds)
     return (
-        "One screen in three repeated another, in another order and with one output degraded. A judge was considered "
+        f"Of every three screens, one was hidden: {degraded} of {hidden} of these had a degraded output, and the others "
+        "repeated a screen in another order. A judge was considered "
         "reliable if they ranked degraded outputs last, alone, more often than by chance (exact test over all of "
         f"the judge's screens, p < {RELIABLE_P:g}), and unreliable if p > {AGAINST_P:g} after {FEWEST_AGAINST} "
         f"screens or if {ENOUGH_DEGRADED} screens were not enough. {counted(people['passed'], 'judge')} passed, "
