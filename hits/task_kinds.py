@@ -249,6 +249,13 @@ class TaskKind(ABC):
     def load_scores(self, assignments: Mapping[int, int]) -> Any:
         """Load the scores of these assignments, given with their workers, as `rating.arrays.load_scores` does."""
 
+    # Whether screens say which of several outputs is better.
+    gives_judgements: ClassVar[bool] = False
+
+    def load_rankings(self, campaign: Campaign, *, trusted_only: bool = True) -> Any:
+        """Load the counted screens as `analysis.stats.judgements.Rankings`, where they give judgements."""
+        raise NotImplementedError
+
     def load_origins(self, participation: Participation) -> Mapping[int, Counter[str]]:
         """Count how the texts of each counted assignment came about, where workers write texts."""
         return {}

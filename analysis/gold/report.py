@@ -514,13 +514,8 @@ def _as_json(report: CampaignReport) -> dict[str, Any]:
         "digest": report.run.input_digest,
         "methods": report.methods,
         "people": asdict(report.people),
-        "answers": _answers_as_json(report),
+        "answers": report.answers.as_json() if report.answers else [],
         "systems": report.ranked,
         "systems_note": report.systems_note,
         "effects": [table_as_json(table) for table in report.effect_tables],
     }
-
-
-def _answers_as_json(report: CampaignReport) -> list[dict[str, str]]:
-    questions = report.answers.questions if report.answers else []
-    return [{"question": f"{q.question} ({q.n:,})", "counts": q.text or "–"} for q in questions]

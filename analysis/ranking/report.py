@@ -13,13 +13,14 @@ from da_platform.wording import counted
 from hits.hit_sizes import hidden_screens
 from hits.languages import name_of
 from hits.models import Assignment, Campaign, Participation
+from hits.questionnaires.counting import ReplyCounts, count_answers
 
 from ..stats.ranking_control import AGAINST_P, ENOUGH_DEGRADED, FEWEST_AGAINST
 from ..stats.thresholds import RELIABLE_P
 from ..tables.table import Table, number
 from ..tables.typesetting import table_as_json, typeset
 from .pictures import PICTURES
-from .results import Facts
+from .results import Facts, is_from_scores
 from .tables import tables_of
 
 TEMPLATE = Path(__file__).with_name("report.typ")
@@ -35,6 +36,8 @@ class RankingReport:
     tables: list[Table]
     pictures: list[Picture]
     at: datetime
+    # What workers said about themselves, if they were asked.
+    answers: ReplyCounts | None = None
 
 
 def make_report(campaign: Campaign, facts: Facts) -> RankingReport:
@@ -53,6 +56,7 @@ def make_report(campaign: Campaign, facts: Facts) -> RankingReport:
         tables=list(tables_of(facts).values()),
         pictures=[make(facts) for make in PICTURES.values()],
         at=timezone.now(),
+        answers=count_answers(campaign) if campaign.questionnaire else None,
     )
 
 
@@ -81,6 +85,13 @@ def _collecting(campaign: Campaign, facts: Facts) -> str:
         Campaign.OutputChoice.RANDOM: "at random",
         Campaign.OutputChoice.UNDECIDED: "of systems that could not be told apart yet (rank ranges of Bradley-Terry)",
     }[Campaign.OutputChoice(campaign.output_choice)]
+    if facts.get("is_from_scores"):
+        return (
+            f"Workers rated up to {campaign.outputs_per_screen} outputs of one segment side by side, translated from "
+            f"{languages}, on a scale from 0 to 100, {above}; each saw the outputs in another random order. Outputs with "
+            "the same text were shown once. Of two outputs on a screen, the one with the higher score was judged better, and "
+            f"equal scores are ties. {_work(campaign)} {counts} HITs were built with seed {campaign.seed}."
+        )
     target = campaign.judgements_per_pair
     until = f", until each pair of systems had {target:,} judgements" if target else ""
     return (
@@ -120,6 +131,15 @@ def _trusting(campaign: Campaign) -> str:
             )
         }
     )
+    counts = (
+        f"{counted(people['passed'], 'judge')} passed, {people['failed']:,} did not, and {people['unproven']:,} were "
+        "unproven."
+    )
+    if is_from_scores(campaign):
+        return (
+            "Some screens repeated another, in another order and with one output degraded. Workers were judged by their "
+            f"ratings, as in direct assessment, under the {campaign.get_trust_rule_display().lower()}. {counts}"
+        )
     kinds = hidden_screens(campaign.outputs_per_screen)
     degraded, hidden = sum(kinds), len(kinds)
     return (
@@ -127,8 +147,7 @@ def _trusting(campaign: Campaign) -> str:
         "repeated a screen in another order. A judge was considered "
         "reliable if they ranked degraded outputs last, alone, more often than by chance (exact test over all of "
         f"the judge's screens, p < {RELIABLE_P:g}), and unreliable if p > {AGAINST_P:g} after {FEWEST_AGAINST} "
-        f"screens or if {ENOUGH_DEGRADED} screens were not enough. {counted(people['passed'], 'judge')} passed, "
-        f"{people['failed']:,} did not, and {people['unproven']:,} were unproven."
+        f"screens or if {ENOUGH_DEGRADED} screens were not enough. {counts}"
     )
 
 
@@ -185,5 +204,6 @@ def _as_json(report: RankingReport) -> dict[str, Any]:
         "at": f"{report.at:%d %B %Y %H:%M} UTC",
         "signature": report.facts["signature"],
         "methods": report.methods,
+        "answers": report.answers.as_json() if report.answers else [],
         "tables": [table_as_json(table) for table in report.tables],
     }

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from da_platform.numbers import known, known_list, known_matrix
-from hits.models import Campaign, Segment, System
-from hits.ranking.arrays import load_rankings
+from hits.models import Campaign, Rating, Segment, System
 from hits.ranking.choice import describe
+from hits.task_kinds import kind_of
 
 from ..stats.bradley_terry import bradley_terry
 from ..stats.judgements import (
@@ -31,6 +31,17 @@ from .metrics import metric_agreement
 
 # What is stored: JSON, as the job's result.
 Facts = dict[str, Any]
+
+
+def load_rankings(campaign: Campaign, *, trusted_only: bool = True) -> Rankings:
+    """Return the rankings of a campaign; those of scores side by side count as rankings, too."""
+    kind = kind_of(campaign)
+    if not kind.gives_judgements:
+        raise NothingRanked(
+            f"Workers of {campaign.name} do not see several outputs at once, so there are no judgements."
+        )
+    rows: Rankings = kind.load_rankings(campaign, trusted_only=trusted_only)
+    return rows
 
 
 class NothingRanked(Exception):
@@ -57,7 +68,8 @@ def rank_by_judgements(
     judgements = expand_as_published(rows) if is_published else expand(complete_tasks(rows))
     if not len(judgements):
         who = "trusted worker" if trusted_only else "worker"
-        raise NothingRanked(f"No {who} has ranked outputs of {campaign.name} yet.")
+        did = "rated" if is_from_scores(campaign) else "ranked"
+        raise NothingRanked(f"No {who} has {did} outputs of {campaign.name} yet.")
     seed = campaign.seed if seed is None else seed
     tell = progress or (lambda done, total: None)
     tell(0, 3)
@@ -71,6 +83,7 @@ def rank_by_judgements(
         "campaign": campaign.name,
         "seed": seed,
         "trusted_only": trusted_only,
+        "is_from_scores": is_from_scores(campaign),
         "n_judges": len(np.unique(rows.judges)),
         "n_tasks": len(np.unique(rows.tasks)),
         "n_judgements": len(judgements),
@@ -82,10 +95,17 @@ def rank_by_judgements(
     }
 
 
+def is_from_scores(campaign: Campaign) -> bool:
+    """Whether judgements are differences between scores that were given side by side."""
+    return kind_of(campaign).answers is Rating
+
+
 def _collected(campaign: Campaign) -> str:
     """Return the signature of how the outputs on a screen were chosen, where we know it."""
     if campaign.is_archive:
         return signature()
+    if is_from_scores(campaign):
+        return signature(judgements="scores on a screen", screen=campaign.outputs_per_screen)
     chosen = describe(campaign.output_choice, campaign.judgements_per_pair)
     return signature(outputs=chosen, screen=campaign.outputs_per_screen)
 

@@ -31,7 +31,7 @@ from ..models import GoldRun
 from ..ranking.judge_groups import Groups, groups_in
 from ..ranking.pictures import PICTURES
 from ..ranking.report import make_report
-from ..ranking.results import Facts
+from ..ranking.results import Facts, is_from_scores
 from ..ranking.stored import (
     MOST_RUNS,
     gold_of,
@@ -91,6 +91,7 @@ def ranking(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     context = {
         "campaign": campaign,
         "facts": facts,
+        "is_from_scores": is_from_scores(campaign),
         "tables": [ShownTable(table) for table in tables_of(facts).values()] if facts else [],
         "pictures": [make(facts) for make in PICTURES.values()] if facts else [],
         "golds": golds,

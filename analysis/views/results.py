@@ -169,6 +169,7 @@ def results(request: HttpRequest, campaign: Campaign) -> HttpResponse:
             and (kind != "document-ratings" or campaign.scores_documents)
         ],
         "has_documents": knows_documents,
+        "gives_judgements": kind_of(campaign).gives_judgements,
         "form": GoldForm(
             campaign,
             request.user,

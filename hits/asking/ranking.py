@@ -55,6 +55,7 @@ class RankingKind(TaskKind):
         ),
     )
     has_large_screens = True
+    gives_judgements = True
     shows_media = True
     worker_facts_template = "hits/_worker_facts_ranking.html"
     answers = Rank
@@ -183,6 +184,11 @@ class RankingKind(TaskKind):
         from ..ranking.arrays import load_worker_ranks
 
         return load_worker_ranks(participation)
+
+    def load_rankings(self, campaign: Campaign, *, trusted_only: bool = True) -> Any:
+        from ..ranking.arrays import load_rankings
+
+        return load_rankings(campaign, trusted_only=trusted_only)
 
     def load_scores(self, assignments: Mapping[int, int]) -> Any:
         from ..ranking.arrays import load_scores

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 class SideBySideKind(RatingKind):
     presentation = Campaign.Presentation.SIDE_BY_SIDE.value
     has_large_screens = True
+    gives_judgements = True
     template = "hits/rate_side_by_side.html"
     # Three texts or so; the gray one is read once.
     seconds_per_screen = 30
@@ -106,6 +107,11 @@ class SideBySideKind(RatingKind):
         from ..side_by_side.arrays import spread_over_screens
 
         return spread_over_screens(super().load_worker_answers(participation))
+
+    def load_rankings(self, campaign: Campaign, *, trusted_only: bool = True) -> Any:
+        from ..side_by_side.arrays import load_rankings
+
+        return load_rankings(campaign, trusted_only=trusted_only)
 
     def simulate(
         self, assignment: Assignment, person: Any, qualities: Mapping[int, float], *, at: datetime

@@ -40,6 +40,13 @@ class ReplyCounts:
     n_screened_out: int
     questions: list[Answers]
 
+    def as_json(self) -> list[dict[str, str]]:
+        """The questions and the counts of their answers, for a report."""
+        return [
+            {"question": f"{asked.question} ({asked.n:,})", "counts": asked.text or "–"}
+            for asked in self.questions
+        ]
+
 
 # Staff pages and reports are in English.
 @translation.override("en")
