@@ -23,6 +23,7 @@ USUAL = (
     "weighting",
     "metric_significance",
     "metric_evaluation",
+    "edit_distances",
     "system_tests",
     "gold_in_database",
     "exporting",

@@ -1,6 +1,10 @@
 """Translation edit rate: the same edits as sacreBLEU counts, on thousands of pairs."""
 
+import json
+import os
 import random
+import subprocess
+import sys
 
 import pytest
 from sacrebleu.metrics import lib_ter
@@ -8,6 +12,7 @@ from sacrebleu.metrics.lib_ter import translation_edit_rate
 
 from analysis.metrics import ter
 from analysis.metrics.ter import translation_edits
+from tests.subprocesses import CHECKOUT
 
 
 def random_pair(rng: random.Random, longest: int) -> tuple[list[str], list[str]]:
@@ -89,3 +94,42 @@ def test_no_more_shifts_are_tried_than_by_sacrebleu():
     rng = random.Random(1)
     pair = rng.choices("ab", k=24), rng.choices("ab", k=24)
     assert translation_edits(*pair) == translation_edit_rate(*pair)[0]
+
+
+# Reads pairs of texts as JSON, and writes what is counted in them.
+PROGRAM = """
+import json, sys
+from rapidfuzz.distance import Levenshtein
+from analysis.metrics.edits import cover_disjoint_errors, position_independent_errors, word_errors
+from analysis.metrics.ter import translation_edits
+from analysis.metrics.word_tags import tags_from_post_edition
+counters = translation_edits, word_errors, position_independent_errors, cover_disjoint_errors
+pairs = json.load(sys.stdin)
+counts = [[count(*pair) for count in counters] for pair in pairs]
+tags = [tags_from_post_edition(*pair) for pair in pairs]
+result = [Levenshtein.distance.__module__, counts, [[each.words, each.gaps] for each in tags]]
+json.dump(result, sys.stdout)
+"""
+
+
+def counted_with(implementation, pairs):
+    process = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        input=json.dumps(pairs),
+        capture_output=True,
+        text=True,
+        cwd=CHECKOUT,
+        env=os.environ | {"RAPIDFUZZ_IMPLEMENTATION": implementation},
+    )
+    assert process.returncode == 0, process.stderr
+    return json.loads(process.stdout)
+
+
+def test_edits_and_tags_are_the_same_without_compiled_parts():
+    rng = random.Random(7)
+    pairs = [random_pair(rng, 25) for _ in range(200)]
+    compiled, *fast = counted_with("cpp", pairs)
+    plain, *slow = counted_with("python", pairs)
+    assert (compiled == plain, plain) == (False, "rapidfuzz.distance.Levenshtein_py")
+    assert slow == fast
+    assert fast[0][0][0] == translation_edits(*pairs[0])
