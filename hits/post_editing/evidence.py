@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import Any
 
+from analysis.stats.roles import Role
+
 from ..languages import is_spaced
 from ..models import Assignment, Participation, PostEdition
 from ..workers.sides import MOST_NOT_EDITED
@@ -69,9 +71,18 @@ def weigh_edits(participation: Participation) -> dict[str, Any]:
     fields = weigh_answers(participation, has_formulas=False)
     origins = sum(origins_by_assignment(participation).values(), Counter[str]())
     fields["details"] = (
-        {origin.value: origins[origin.value] for origin in Origin} if origins else {}
+        {origin.value: origins[origin.value] for origin in Origin} | _references(participation)
+        if origins
+        else {}
     )
     return fields
+
+
+def _references(participation: Participation) -> dict[str, int]:
+    """Count the hidden references, which need no change, and those that the editor changed all the same."""
+    edits = counted_edits(participation).filter(item__role=Role.REFERENCE.value)
+    is_changed = [edit.text != edit.item.text.strip() for edit in edits.select_related("item")]
+    return {"n_references": len(is_changed), "n_references_changed": sum(is_changed)}
 
 
 def reason_to_hold(assignment: Assignment) -> str:

@@ -25,6 +25,7 @@ from analysis.stats.trust_rules import Stance, stance_of_agreement, stance_of_pa
 from ..models import Campaign, Evidence, Participation
 from .wording import (
     NOT_EDITED,
+    ORIGINS,
     agreement_in_words,
     claims_in_words,
     edits_in_words,
@@ -32,6 +33,7 @@ from .wording import (
     kappa_in_words,
     likeness_in_words,
     pairs_in_words,
+    references_in_words,
     repeats_in_words,
     run_in_words,
     skips_in_words,
@@ -42,6 +44,8 @@ from .wording import (
 Rule = Campaign.TrustRule
 # A HIT of which more than this share was emptied, pasted or copied is held.
 MOST_NOT_EDITED = 0.5
+# Someone who changes more than this share of hidden references changes what is right.
+MOST_REFERENCES_CHANGED = 0.5
 # Someone who skips more than this share of the screens leaves the work to others.
 MOST_SKIPPED = 1 / 3
 
@@ -158,7 +162,14 @@ def _origin(evidence: Any) -> Stance:
     """Whether most texts of an editor were emptied, pasted or copied; silent for other kinds of task."""
     counts = evidence.details
     n_not_edited = sum(counts.get(name, 0) for name in NOT_EDITED)
-    return _sign(bool(counts), n_not_edited > MOST_NOT_EDITED * sum(counts.values()))
+    n_texts = sum(counts.get(name, 0) for name in ORIGINS)
+    return _sign(bool(counts), n_not_edited > MOST_NOT_EDITED * n_texts)
+
+
+def _references(evidence: Any) -> Stance:
+    """Whether an editor changed more hidden references than can be a matter of taste."""
+    n, n_changed = (evidence.details[name] for name in ("n_references", "n_references_changed"))
+    return _sign(True, n_changed > MOST_REFERENCES_CHANGED * n)
 
 
 _KINDS = {
@@ -191,6 +202,7 @@ _KINDS = {
         ("has_sequence_flag",),
     ),
     "origin": _Kind("How texts were edited", edits_in_words, _origin, ("details",)),
+    "references": _Kind("References left alone", references_in_words, _references, ("details",)),
     "claims": _Kind(
         "Claimed against passed time",
         claims_in_words,
@@ -285,7 +297,10 @@ def _kinds_of(evidence: Any) -> Mapping[str, _Kind]:
     """Return the sides that this evidence has."""
     if is_of_ranking(evidence):
         return _RANKING_KINDS
-    return {name: kind for name, kind in _KINDS.items() if name != "origin" or evidence.details}
+    # Of editors alone; and references only where they are hidden.
+    missing = set() if evidence.details else {"origin"}
+    missing |= set() if evidence.details.get("n_references") else {"references"}
+    return {name: kind for name, kind in _KINDS.items() if name not in missing}
 
 
 def latest_evidence(participations: Iterable[Participation]) -> dict[int, Evidence]:

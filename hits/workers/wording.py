@@ -227,4 +227,11 @@ def origins_in_words(counts: Mapping[str, int]) -> str:
     """Say how many texts came about in which way."""
     parts = [f"{counts[name]} {words}" for name, words in NOT_EDITED.items() if counts.get(name)]
     parts += [f"{counts.get(name, 0)} {ORIGINS[name]}" for name in ("unchanged", "typed")]
-    return f"Of {sum(counts.values())} texts: {', '.join(parts)}."
+    n_texts = sum(counts.get(name, 0) for name in ORIGINS)
+    return f"Of {n_texts} texts: {', '.join(parts)}."
+
+
+def references_in_words(evidence: Evidence) -> str:
+    """Say how many hidden references, which need no change, an editor changed."""
+    n, n_changed = (evidence.details[name] for name in ("n_references", "n_references_changed"))
+    return f"Changed {n_changed} of {n} hidden references, which need no change."

@@ -209,6 +209,43 @@ def test_careless_editors_are_caught_and_careful_ones_trusted():
     assert all(row.systems and row.seconds for row in rows)
 
 
+def sides_after(campaign: Campaign, n_changed: int) -> dict[str, Any]:
+    """The sides of the evidence about an editor who changes this many of the hidden references, and nothing else."""
+    assignment = take(campaign, f"changes {n_changed}")
+    for item in assignment.hit.items.order_by("position"):
+        is_changed = item.role == Role.REFERENCE and n_changed > 0
+        n_changed -= is_changed
+        edit(assignment, item.position, item.text + " Indeed." * is_changed)
+    submitted = submit_assignment(assignment=assignment)
+    update_evidence(assignment=submitted)
+    evidence = campaign.participations.get(worker=assignment.worker).evidence.last()
+    return {side.name: side for side in sides_of(evidence, campaign.trust_rule)}
+
+
+def test_changing_a_hidden_reference_is_a_side_of_the_evidence_that_only_advises():
+    campaign = make_edits(n_segments=28, min_ratings=2, shows="source", hit_size=40)
+    Campaign.objects.filter(pk=campaign.pk).update(max_hits_per_worker=None)
+    n = campaign.hits.first().items.filter(role=Role.REFERENCE).count()
+    assert n == 2
+    found = {changed: sides_after(campaign, changed)["references"] for changed in (0, 1, 2)}
+    assert {changed: side.text for changed, side in found.items()} == {
+        changed: f"Changed {changed} of 2 hidden references, which need no change."
+        for changed in (0, 1, 2)
+    }
+    stances = [side.stance for side in found.values()]
+    assert stances == [Stance.FOR, Stance.FOR, Stance.AGAINST]
+    assert {side.weight for side in found.values()} == {"advises"}
+
+
+def test_an_editor_who_sees_the_reference_gets_none_to_edit():
+    campaign = make_edits(n_segments=14)
+    sides = sides_after(campaign, 1)
+    assert (
+        "references" not in sides
+        and sides["origin"].text == "Of 20 texts: 20 left unchanged, 0 typed."
+    )
+
+
 def test_sizes_and_defaults_follow_the_task():
     campaign = make_campaign(task="edit", hit_size=20)
     campaign.full_clean()
