@@ -62,7 +62,7 @@ class UploadedGoldIn(Input):
 class OptionsIn(Input):
     """Options of an evaluation.
 
-    `per_word` divides seconds by the number of words in each segment. With `preference_points`, metrics
+    `per_word` divides seconds by the number of words in each output. With `preference_points`, metrics
     are also evaluated against preferences: pairs of translations whose gold scores are this far apart.
     With `qe`, what does not significantly differ from the predictions named by `baseline` is shaded, and
     the table of predictions is sorted by `sort`. `good_enough` is a score on the scale of the gold: how well do metrics find

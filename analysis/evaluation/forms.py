@@ -195,7 +195,7 @@ class OptionsForm(forms.Form):
     )
     per_word = forms.BooleanField(
         required=False,
-        label="Seconds per word: scores and gold are times, to be divided by the words of each segment",
+        label="Seconds per word: scores and gold are times, to be divided by the words of each output (from files: of each segment)",
     )
     good_enough = forms.FloatField(
         required=False,
