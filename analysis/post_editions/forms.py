@@ -35,7 +35,22 @@ class ImportForm(forms.Form):
         ]
 
 
-class PostEditionsForm(forms.Form):
+def _campaign_field(**settings: Any) -> forms.ModelChoiceField:
+    return forms.ModelChoiceField(
+        Campaign.objects.none(), required=False, to_field_name="code", **settings
+    )
+
+
+class _EditedElsewhere(forms.Form):
+    """Takes the post-editions of another campaign: one for post-editing into the same language, which the person may see."""
+
+    def __init__(self, campaign: Campaign, user: User, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        edited = related_campaigns(campaign, user).filter(task=Campaign.Task.EDIT)
+        _offer(self, "post_editions_of", edited)
+
+
+class PostEditionsForm(_EditedElsewhere):
     """Post-editions, from a file or as collected, and what is computed from them."""
 
     prefix = "edited"
@@ -47,10 +62,7 @@ class PostEditionsForm(forms.Form):
         "columns system, segment and post_edition, or an export of post-editions. With a column editor, an output may "
         "have several; with a column seconds, times are stored too.",
     )
-    post_editions_of = forms.ModelChoiceField(
-        Campaign.objects.none(),
-        required=False,
-        to_field_name="code",
+    post_editions_of = _campaign_field(
         empty_label="This campaign",
         label="Or those made in",
         help_text="A campaign for post-editing with outputs of the same systems, segments and texts.",
@@ -93,11 +105,6 @@ class PostEditionsForm(forms.Form):
         help_text="Otherwise, metrics need a post-edition of every output. Gold never does.",
     )
 
-    def __init__(self, campaign: Campaign, user: User, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        edited = related_campaigns(campaign, user).filter(task=Campaign.Task.EDIT)
-        _offer(self, "post_editions_of", edited)
-
     def clean(self) -> dict[str, Any]:
         if self.cleaned_data.get("upload") and self.cleaned_data.get("post_editions_of"):
             raise forms.ValidationError("Give either a file or a campaign with post-editions.")
@@ -132,7 +139,7 @@ class CheckForm(forms.Form):
     )
 
 
-class OwnReferencesForm(forms.Form):
+class OwnReferencesForm(_EditedElsewhere):
     """A new campaign that rates each output against its own reference."""
 
     prefix = "own"
@@ -144,10 +151,7 @@ class OwnReferencesForm(forms.Form):
         help_text="A table with the columns system, segment and reference (or post_edition), one row for each output "
         "that is to be rated.",
     )
-    post_editions_of = forms.ModelChoiceField(
-        Campaign.objects.none(),
-        required=False,
-        to_field_name="code",
+    post_editions_of = _campaign_field(
         empty_label="None: use the file",
         label="Or the post-editions of",
         help_text="Those that trusted editors made of the same outputs.",
@@ -157,11 +161,6 @@ class OwnReferencesForm(forms.Form):
         label="Also those made from the reference",
         help_text="They say what the reference says, so ratings against them cannot show reference bias.",
     )
-
-    def __init__(self, campaign: Campaign, user: User, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        edited = related_campaigns(campaign, user).filter(task=Campaign.Task.EDIT)
-        _offer(self, "post_editions_of", edited)
 
     def clean(self) -> dict[str, Any]:
         chosen = self.cleaned_data

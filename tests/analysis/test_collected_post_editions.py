@@ -6,6 +6,7 @@ import json
 import zipfile
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from django.core.management import call_command
 from django.db import connection
@@ -72,6 +73,11 @@ def test_the_table_says_what_each_post_edition_says_about_its_output(
     export(kind="post-editions", campaign=campaign, path=path, format="jsonl")
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     names = ("pet", "per", "hter", "hbleu", "hwer", "hper", "hcder")
+    parquet = tmp_path / "edits.parquet"
+    export(kind="post-editions", campaign=campaign, path=parquet, format="parquet")
+    assert pq.read_table(parquet, columns=list(names)).to_pylist() == [
+        {name: row[name] for name in names} for row in rows
+    ]
     hidden = [row for row in rows if row["role"] != "genuine"]
     assert hidden and all(row[name] is None for row in hidden for name in names)
     genuine = [row for row in rows if row["role"] == "genuine" and row["is_trusted"]]
