@@ -373,8 +373,9 @@ class EvaluateForm(OptionsForm):
 
 @dataclass(frozen=True, slots=True)
 class PoolOffer:
-    """What can be pooled: labels of campaigns by code and of golds by form value, and the campaigns that have each gold."""
+    """What can be pooled: names and labels of campaigns by code, labels of golds by form value, and who has each gold."""
 
+    names: Mapping[str, str]
     campaigns: Mapping[str, str]
     uses: Mapping[str, str]
     having: Mapping[str, Container[str]]
@@ -412,7 +413,7 @@ class PoolForm(OptionsForm):
             having = self.offered.having[use]
             for code in self.cleaned_data.get("campaigns", []):
                 if code not in having:
-                    name, gold = self.offered.campaigns[code], self.offered.uses[use]
+                    name, gold = self.offered.names[code], self.offered.uses[use]
                     self.add_error("uses", f"{name} has no such gold: {gold}.")
         return super().clean()
 

@@ -232,7 +232,8 @@ def _pool_offer(runs: dict[str, GoldRun], uploads: dict[str, dict[str, GoldUploa
     }
     having: dict[str, Container[str]] = dict.fromkeys(USES, runs.keys())
     having |= {f"{UPLOADED}{name}": found.keys() for name, found in uploads.items()}
-    return PoolOffer(labels, uses, having)
+    names = {code: campaign.name for code, campaign in campaigns.items()}
+    return PoolOffer(names, labels, uses, having)
 
 
 # Results --------------------------------------------------------------------------------------

@@ -38,6 +38,7 @@ from da_platform.jobs.running import run_job, start_job
 from hits.campaigns.editing import duplicate_campaign
 from hits.models import Segment, SystemOutput
 from tests.api.callers import caller
+from tests.evaluations import make_scored_campaign
 from tests.factories import make_campaign, make_translations
 from tests.people import client_of, make_person
 
@@ -470,6 +471,22 @@ def test_hter_of_several_campaigns_is_pooled_as_gold(campaign):
     GoldUpload.objects.filter(campaign=other).delete()
     refused = client.post(page, {"campaigns": codes, "uses": ["upload-HWER"], "seed": 1})
     assert refused.status_code == 422
+
+
+def test_a_campaign_without_the_chosen_gold_is_named(campaign):
+    rated, other = make_scored_campaign(name="rated"), make_campaign(name="second")
+    make_translations(other, n_segments=3)
+    for each in (campaign, other):
+        edited = post_editions(each)
+        compute_targeted(campaign=each, post_editions=edited, names=["TER"], use="gold")
+    codes = [str(each.code) for each in (campaign, rated)]
+    answer = client_of("superuser").post(
+        reverse("evaluate_pooled"), {"campaigns": codes, "uses": ["upload-HTER", "z"], "seed": 1}
+    )
+    text = answer.content.decode()
+    assert answer.status_code == 422
+    assert "rated has no such gold: HTER (HTER)." in text
+    assert "edited has no such gold: Standardised scores (z)." in text
 
 
 # Words of the output --------------------------------------------------------------------------
