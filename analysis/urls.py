@@ -167,6 +167,14 @@ urlpatterns = [
     path("experiments/new/<slug:kind>/", experiments.new_experiment, name="new_experiment"),
     path("experiments/<uuid:code>/", experiments.experiment, name="experiment"),
     path(
+        "experiments/<uuid:code>/change/", experiments.change_experiment, name="change_experiment"
+    ),
+    path(
+        "experiments/<uuid:code>/report.zip",
+        experiments.experiment_report,
+        name="experiment_report",
+    ),
+    path(
         "experiments/<uuid:code>/campaign/",
         experiments.experiment_campaign,
         name="experiment_campaign",

@@ -77,7 +77,7 @@ NOT_LISTS = {
 FILES = {
     "presentation_table", "presentation_picture", "ranking_table", "ranking_picture", "ranking_report_pdf", "ranking_judgements", "campaign_worker_texts_file", "campaign_questionnaire_file", "preview_media", "worker_picture", "held_picture", "likeness_picture", "payment_list", "people_list", "payment_ledger", "result_picture", "result_export",
     "campaign_report_pdf", "evaluation_json", "evaluation_table", "evaluation_picture", "evaluation_contradictions", "evaluation_contrast_picture",
-    "evaluation_points", "job_progress", "experiment_json", "experiment_table", "experiment_picture", "plan_picture",
+    "evaluation_points", "job_progress", "experiment_json", "experiment_report", "experiment_table", "experiment_picture", "plan_picture",
 }  # fmt: skip
 # They redirect to another page.
 REDIRECTS = {

@@ -29,8 +29,15 @@ from ..evaluation.result_page import TABLE_TYPES
 from ..evaluation.uploading import raw_files
 from ..experiments.base import ExperimentKind, Result
 from ..experiments.catalogue import KINDS
-from ..experiments.responses import picture_named, table_response
-from ..experiments.storing import LONGEST_NAME, start_experiment, visible_experiments
+from ..experiments.responses import picture_named, pictures_of, report_response, table_response
+from ..experiments.storing import (
+    LONGEST_NAME,
+    delete_experiment,
+    may_change,
+    rename_experiment,
+    start_experiment,
+    visible_experiments,
+)
 from ..experiments.to_campaigns import TASKS, CampaignForm, can_be_rated, create_campaign
 from ..models import Experiment
 from .results import PictureFormat
@@ -59,6 +66,12 @@ class CampaignOfExperimentIn(Input):
     task: Literal[tuple(map(str, TASKS))] = Campaign.Task.REFERENCE_ADEQUACY.value  # type: ignore[valid-type]
     name: Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)] | None = None
     source_language: str | None = None
+
+
+class NameIn(Input):
+    """The new name of an experiment."""
+
+    name: Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]
 
 
 class ExperimentOut(Schema):
@@ -95,7 +108,7 @@ class ExperimentResultOut(ExperimentOut):
     def resolve_pictures(experiment: Experiment) -> list[str]:
         if experiment.result is None:
             return []
-        return [picture.name for picture in KINDS[experiment.kind].pictures(experiment.result)]
+        return [each.name for each in pictures_of(KINDS[experiment.kind], experiment.result)]
 
 
 @router.get("", response=list[ExperimentOut], auth=Needs(Scope.READ))
@@ -184,6 +197,39 @@ def start_campaign_of_experiment(
 def get_experiment(request: HttpRequest, experiment: UUID) -> Experiment:
     """Return one experiment with its full result, and the names of its tables and pictures."""
     return get_object_or_404(visible_experiments(user_of(request)), code=experiment)
+
+
+@router.patch("/{uuid:experiment}", response=ExperimentOut, auth=Needs(Scope.RUN))
+def rename_stored_experiment(request: HttpRequest, experiment: UUID, payload: NameIn) -> Experiment:
+    """Rename one of your experiments; platform admins may rename any."""
+    stored = _changeable(request, experiment)
+    rename_experiment(experiment=stored, name=payload.name)
+    return stored
+
+
+@router.delete("/{uuid:experiment}", response={204: None}, auth=Needs(Scope.RUN))
+def delete_stored_experiment(request: HttpRequest, experiment: UUID) -> Status[None]:
+    """Delete one of your experiments with its files and result; platform admins may delete any."""
+    stored = _changeable(request, experiment)
+    delete_experiment(experiment=stored, actor=user_of(request))
+    return Status(204, None)
+
+
+def _changeable(request: HttpRequest, code: UUID) -> Experiment:
+    stored = get_experiment(request, code)
+    if not may_change(user_of(request), stored):
+        raise PermissionDenied("Only its owner and platform admins may do this.")
+    return stored
+
+
+@router.get(
+    "/{uuid:experiment}/report",
+    auth=Needs(Scope.READ),
+    openapi_extra=file_response("application/zip"),
+)
+def download_experiment_report(request: HttpRequest, experiment: UUID) -> HttpResponse:
+    """Download the report as a zip: tables, figures, data, all numbers, and outputs as files of a campaign."""
+    return report_response(_finished(request, experiment)[0])
 
 
 @router.get(

@@ -33,8 +33,17 @@ from .edited_sentences import context, list_of_sentences, outcome_of
 from .from_campaigns import EDITED, EDITED_SYSTEM, edited_outputs
 from .lines import check_parallel, optional_lines, text_lines
 
-# The measures, and what `summed_metrics` calls them; that of sentences is computed from TER.
-MEASURES = {"TER": "TER-cased", "TER-lc": "TER", "TER-mean": None, "BLEU": "BLEU", "chrF": "chrF"}
+# The measures, and what `summed_metrics` calls them.
+MEASURES = {
+    "TER": "TER-cased",
+    "TER-lc": "TER",
+    "TER-mean": None,
+    "TER-mean-lc": None,
+    "BLEU": "BLEU",
+    "chrF": "chrF",
+}
+# Means over sentences, and the measures of whole outputs that they come from.
+MEANS = {"TER-mean": "TER", "TER-mean-lc": "TER-lc"}
 N_STEPS = 3
 
 
@@ -114,7 +123,7 @@ def measure(read_inputs: EditInputs, settings: Settings, progress: Progress) -> 
         for name, known in MEASURES.items()
         if known is not None
     }
-    sums["TER-mean"] = _mean_of_sentences(sums["TER"])
+    sums |= {name: _mean_of_sentences(sums[whole]) for name, whole in MEANS.items()}
     progress(1, N_STEPS)
     found = compare_outputs(
         [sums[name] for name in MEASURES],
@@ -314,6 +323,7 @@ APE = ExperimentKind(
                 "TER": "TER",
                 "TER-lc": "TER without case",
                 "TER-mean": "TER, mean of sentences",
+                "TER-mean-lc": "TER, mean of sentences, without case",
                 "BLEU": "BLEU",
                 "chrF": "chrF",
             },

@@ -18,16 +18,15 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 HATCHES = ("", "///", "...", "xxx")
-OUTCOMES = ("improved", "deteriorated", "same", "unmodified")
+# In the order of the bar's parts.
+BAR = ("improved", "deteriorated", "same", "unmodified")
 
 
 def outcomes(result: Result) -> Picture:
     """Plot for each system which share of the sentences it improved, made worse or left."""
     n = result["n_segments"]
     names = [row["name"] for row in result["changes"]]
-    counts = [
-        [*(row[name] for name in OUTCOMES[:3]), n - row["modified"]] for row in result["changes"]
-    ]
+    counts = [[*(row[name] for name in BAR[:3]), n - row["modified"]] for row in result["changes"]]
     said = "; ".join(
         f"{row['name']}: {row['improved']:,} improved, {row['deteriorated']:,} deteriorated"
         for row in result["changes"]
@@ -37,7 +36,7 @@ def outcomes(result: Result) -> Picture:
         title="Sentences after automatic post-editing",
         alternative=f"Of {n:,} sentences, {said}.",
         names=names,
-        parts=OUTCOMES,
+        parts=BAR,
         counts=counts,
     )
 

@@ -1,6 +1,8 @@
 """Write the result of an experiment into a folder: tables, figures, data and a report."""
 
+import io
 import json
+import zipfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -26,6 +28,18 @@ def write_experiment(
     """Write all files of a result, the same bytes every time, and return their paths."""
     check_folder(folder, force=force)
     return _write(folder, _files(kind, result))
+
+
+def zipped(kind: ExperimentKind, result: Result, outputs: OutputsToRate | None) -> bytes:
+    """Return the same files as a zip, with those of a campaign if there are outputs to rate."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path, content in _files(kind, result):
+            # With a fixed date, so that the bytes are the same every time.
+            archive.writestr(zipfile.ZipInfo(path), content, zipfile.ZIP_DEFLATED)
+        for path, text in (campaign_files(outputs) if outputs else {}).items():
+            archive.writestr(zipfile.ZipInfo(f"{CAMPAIGN}/{path}"), text, zipfile.ZIP_DEFLATED)
+    return stream.getvalue()
 
 
 def write_campaign(outputs: OutputsToRate, folder: Path) -> list[Path]:

@@ -13,6 +13,7 @@ from da_platform.jobs.models import Job
 from da_platform.jobs.running import start_job
 from hits.models import Campaign
 from hits.people.access import Level, Visitor, has_level
+from hits.people.audit import record
 
 from ..models import Experiment, ExperimentFile
 from ..scores.raw_files import RawFile
@@ -49,10 +50,7 @@ def start_experiment(
         For unknown options, and listing everything that is wrong with the files.
     """
     experiment_kind = kind_named(kind)
-    if fault := fault_in_name(name):
-        raise ExperimentRefused(f"The name {fault}.")
-    if len(name) > LONGEST_NAME:
-        raise ExperimentRefused(f"The name is longer than {LONGEST_NAME} characters.")
+    _check_name(name)
     settings = experiment_kind.settings(given)
     files = experiment_kind.checked(
         experiment_kind.with_campaigns(inputs, campaigns or {}, settings)
@@ -76,6 +74,33 @@ def start_experiment(
         experiment.job = _start(experiment, owner)
         experiment.save(update_fields=["job"])
     return experiment
+
+
+def _check_name(name: str) -> None:
+    if fault := fault_in_name(name):
+        raise ExperimentRefused(f"The name {fault}.")
+    if len(name) > LONGEST_NAME:
+        raise ExperimentRefused(f"The name is longer than {LONGEST_NAME} characters.")
+
+
+def may_change(user: Visitor, experiment: Experiment) -> bool:
+    """Whether somebody may rename or delete an experiment: its owner, and platform admins."""
+    return experiment.owner_id == user.pk or has_level(user, Level.ADMIN)
+
+
+def rename_experiment(*, experiment: Experiment, name: str) -> None:
+    _check_name(name)
+    experiment.name = name
+    experiment.save(update_fields=["name"])
+
+
+@transaction.atomic
+def delete_experiment(*, experiment: Experiment, actor: User) -> None:
+    """Delete an experiment with its files and result, unless its job is still to finish."""
+    if experiment.job and Job.objects.unfinished().filter(pk=experiment.job_id).exists():
+        raise ExperimentRefused("This experiment is still running. Cancel its job first.")
+    record("experiment deleted", actor=actor, kind=experiment.kind, name=experiment.name)
+    experiment.delete()
 
 
 def _start(experiment: Experiment, user: User) -> Job:

@@ -301,7 +301,7 @@ def _agreement_table(result: Result) -> Table:
         columns=columns,
         rows=rows,
         note=f"Of {result['agreement'][0]['n']:,} pairs of systems: the first is better, the second is better, or there is no "
-        "significant difference. Exact binomial intervals.",
+        "significant difference. p-values are not corrected for their number here. Exact binomial intervals.",
     )
 
 

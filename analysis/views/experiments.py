@@ -4,7 +4,9 @@ import json
 from typing import Any
 from uuid import UUID
 
+from django.contrib import messages
 from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -19,8 +21,15 @@ from ..evaluation.result_page import TABLE_TYPES, ShownTable
 from ..experiments.base import ExperimentKind, FilesOfExperimentRefused, Result
 from ..experiments.catalogue import KINDS
 from ..experiments.forms import ExperimentForm
-from ..experiments.responses import picture_named, table_response
-from ..experiments.storing import start_experiment, visible_experiments
+from ..experiments.responses import picture_named, report_response, table_response
+from ..experiments.storing import (
+    LONGEST_NAME,
+    delete_experiment,
+    may_change,
+    rename_experiment,
+    start_experiment,
+    visible_experiments,
+)
 from ..experiments.to_campaigns import CampaignForm, can_be_rated, prepare_campaign
 from ..models import Experiment
 
@@ -107,6 +116,8 @@ def _show(request: HttpRequest, stored: Experiment, form: CampaignForm | None) -
         "kind": kind,
         "result": stored.result,
         "campaign_form": form,
+        "may_change": may_change(request.user, stored),
+        "longest_name": LONGEST_NAME,
     }
     if stored.result is not None:
         context |= {
@@ -119,6 +130,32 @@ def _show(request: HttpRequest, stored: Experiment, form: CampaignForm | None) -
         }
     status = 422 if form is not None and form.is_bound else 200
     return render(request, "analysis/experiment.html", context, status=status)
+
+
+@require_POST
+@for_members
+def change_experiment(request: HttpRequest, code: UUID) -> HttpResponse:
+    """Rename the experiment, or delete it."""
+    stored = get_object_or_404(visible_experiments(request.user), code=code)
+    if not may_change(request.user, stored):
+        raise PermissionDenied
+    is_delete = request.POST.get("do") == "delete"
+    try:
+        if is_delete:
+            delete_experiment(experiment=stored, actor=user_of(request))
+            messages.success(request, f"{stored} was deleted.")
+        else:
+            rename_experiment(experiment=stored, name=request.POST.get("name", "").strip())
+    except PlatformError as error:
+        messages.error(request, str(error))
+        return redirect("experiment", code)
+    return redirect("experiments") if is_delete else redirect("experiment", code)
+
+
+@require_GET
+@for_members
+def experiment_report(request: HttpRequest, code: UUID) -> HttpResponse:
+    return report_response(_finished(request, code)[0])
 
 
 @require_GET

@@ -12,12 +12,14 @@ from django.urls import reverse
 from numpy.testing import assert_allclose
 from sacrebleu.metrics import BLEU, CHRF, TER
 
-from analysis.experiments.ape import APE, MEASURES
+from analysis.experiments.ape import APE, MEASURES, _mean_of_sentences
 from analysis.experiments.ape_tables import NOTHING_DONE
 from analysis.experiments.base import ExperimentRefused, FilesOfExperimentRefused, run
 from analysis.experiments.edited_sentences import OUTCOMES, context
+from analysis.metrics.sums import ter_score
 from analysis.metrics.ter import EditKinds, edit_kinds, translation_edits
 from analysis.models import Experiment
+from analysis.stats.output_tests import SegmentSums, compare_outputs
 from da_platform.jobs.running import run_job
 from tests.api.callers import caller
 from tests.experiments import APE_TEXTS, ape_files, raw
@@ -82,11 +84,12 @@ def test_scores_are_those_of_sacrebleu_against_the_post_editions(result):
         for measure, metric in theirs.items():
             expected = metric.corpus_score(lines, edits).score
             assert rows[measure]["estimates"][place] == pytest.approx(expected, abs=1e-9)
-        by_sentence = [
-            TER(case_sensitive=True).sentence_score(line, [edit]).score
-            for line, edit in zip(lines, edits[0], strict=True)
-        ]
-        assert rows["TER-mean"]["estimates"][place] == pytest.approx(np.mean(by_sentence))
+        for measure, metric in (("TER-mean", TER(case_sensitive=True)), ("TER-mean-lc", TER())):
+            by_sentence = [
+                metric.sentence_score(line, [edit]).score
+                for line, edit in zip(lines, edits[0], strict=True)
+            ]
+            assert rows[measure]["estimates"][place] == pytest.approx(np.mean(by_sentence))
 
 
 def test_differences_from_doing_nothing_have_intervals(result):
@@ -248,3 +251,24 @@ def test_page_and_api_give_the_same_result(result):
     assert stored["tables"][-1] == "ape-list"
     form = client.get(reverse("new_experiment", args=["ape"])).content.decode()
     assert 'name="before"' in form and 'name="option_main"' in form
+
+
+@pytest.mark.slow
+def test_changes_that_help_as_much_as_they_harm_differ_in_one_test_of_twenty():
+    """By TER averaged over sentences; better and worse than doing nothing."""
+    rng = np.random.default_rng(7)
+    n_rejected = np.zeros(2)
+    for _ in range(2000):
+        n_words = rng.integers(5, 30, size=200)
+        # Some sentences are left as they are, as a post-editor does.
+        edits = rng.binomial(n_words, 0.3, size=(2, 200))
+        edits[1] = np.where(rng.random(200) < 0.4, edits[0], edits[1])
+        ter = SegmentSums(
+            np.stack([edits, np.broadcast_to(n_words, edits.shape)], axis=-1), ter_score, False
+        )
+        (found,) = compare_outputs(
+            [_mean_of_sentences(ter)], rng=rng, n_resamples=200, tests=["bootstrap"]
+        )
+        p = found.pvalue["bootstrap"]
+        n_rejected += [p[0, 1] < 0.05, p[1, 0] < 0.05]
+    assert (n_rejected / 2000 >= 0.03).all() and (n_rejected / 2000 <= 0.07).all()

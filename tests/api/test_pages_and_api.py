@@ -110,6 +110,8 @@ SAME = {
     "experiment": "get_experiment",
     "experiment_campaign": "start_campaign_of_experiment",
     "experiment_json": "get_experiment",
+    "change_experiment": "rename_stored_experiment",
+    "experiment_report": "download_experiment_report",
     "experiment_table": "download_experiment_table",
     "experiment_picture": "download_experiment_picture",
     "evaluations_across": "download_evaluation_table",
