@@ -46,6 +46,7 @@ def _unused(name: str, used_names: set[str]) -> str:
 
 def _all_parts(result: EvaluationResult) -> Iterator[Parts]:
     yield ("judgements",)
+    yield ("models",)
     for gold in result.golds:
         name = gold.gold.name
         kinds = (

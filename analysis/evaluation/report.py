@@ -22,6 +22,7 @@ from .contrasts import contrast
 from .engine import Evaluated, Progress
 from .file_names import file_names, stem
 from .good_enough import reading_sentence
+from .model_sizes import facts_of, in_words
 from .pictures import main_maps, pictures_of, significance_maps
 from .prediction_tables import SORT_NAMES
 from .results import Comparison, EvaluationResult, Input, PredictionComparison
@@ -277,8 +278,8 @@ def inputs_table(result: EvaluationResult) -> Table:
 
 def _how_read(source: Input) -> str:
     """Return how scores were computed or read, and the size of the models behind them."""
-    facts = source.signature.split("|")
-    return ", ".join(fact for fact in facts if fact and not fact.startswith("version:")) or "–"
+    facts = [in_words(name, value) for name, value in facts_of(source) if name != "version"]
+    return ", ".join(facts) or "–"
 
 
 def _better(source: Input) -> str:

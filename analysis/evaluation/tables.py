@@ -21,6 +21,7 @@ from ..tables.table import (
 from .file_names import Parts, file_names
 from .good_enough import good_enough_table
 from .human_sentence import human_sentence
+from .model_sizes import model_sizes_table
 from .prediction_tables import prediction_table
 from .results import (
     Breakdown,
@@ -84,6 +85,8 @@ def tables_of(result: EvaluationResult) -> list[Table]:
     if result.judged:
         table = preference_table(result.judged, "Judgements of people", result.options)
         tables.append((("judgements",), table))
+    if sizes := model_sizes_table(result):
+        tables.append((("models",), sizes))
     files = file_names(result)
     return [replace(table, name=files[parts]) for parts, table in tables]
 

@@ -46,7 +46,13 @@ def test_the_page_takes_submissions_and_gold_as_they_are():
         reverse("collection_gold", args=[collection.code]),
         {"gold-uploads": gold, "gold-kind": "da", "gold-direction": "higher"},
     )
-    result = result_of(evaluate_collection(collection=collection))
+    evaluation = evaluate_collection(collection=collection)
+    page = client.get(reverse("evaluation", args=[evaluation.code])).content.decode()
+    assert "Models behind the scores" in page and "583,891,109" in page
+    assert "583,891,109 parameters" in page and "parameters:583891109" not in page
+    table = reverse("evaluation_table", args=[evaluation.code, "models", "csv"])
+    assert client.get(table).content.splitlines()[1] == b"Ensemble,583891109,6,2048"
+    result = result_of(evaluation)
     r = {row.metric: row.pearson.estimate for row in result.golds[0].segment}
     assert r["Ensemble"] == pytest.approx(-r["Other"]) and r["Ensemble"] > 0.8
 
