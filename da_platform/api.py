@@ -12,6 +12,7 @@ from ninja import NinjaAPI
 from ninja.openapi.schema import OpenAPISchema
 from ninja.operation import Operation
 
+from analysis.api.collections import router as collections_router
 from analysis.api.evaluations import router as evaluations_router
 from analysis.api.experiments import router as experiments_router
 from analysis.api.gold import router as gold_router
@@ -115,6 +116,7 @@ for about_campaigns in (
     evaluations_router,
 ):
     api.add_router("/campaigns", about_campaigns)
+api.add_router("/collections", collections_router)
 api.add_router("/experiments", experiments_router)
 api.add_router("/jobs", jobs_router)
 api.add_router("/audit", audit_router)

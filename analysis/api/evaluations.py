@@ -232,7 +232,13 @@ def download_table(
     format: Query[Literal["csv", "tex", "md"]] = "csv",
 ) -> HttpResponse:
     """Download a table as CSV with all digits, as LaTeX or as Markdown."""
-    content = table_file(result_of(get_evaluation(request, code, number)), name, format)
+    return result_table_response(get_evaluation(request, code, number), name, format)
+
+
+def result_table_response(
+    evaluation: Evaluation, name: str, format: Literal["csv", "tex", "md"]
+) -> HttpResponse:
+    content = table_file(result_of(evaluation), name, format)
     if content is None:
         raise Http404("Table not found.")
     response = HttpResponse(content, content_type=TABLE_TYPES[format])
@@ -293,7 +299,10 @@ def download_evaluation_picture(
     format: Query[PictureFormat] = "svg",
 ) -> HttpResponse:
     """Download a figure of an evaluation, or its data as CSV."""
-    evaluation = get_evaluation(request, code, number)
+    return picture_response(get_evaluation(request, code, number), name, format)
+
+
+def picture_response(evaluation: Evaluation, name: str, format: PictureFormat) -> HttpResponse:
     pictures = pictures_of_result(result_of(evaluation))
     picture = next((picture for picture in pictures if picture.name == name), None)
     if picture is None:
@@ -324,8 +333,13 @@ def download_evaluation_table(
     ]
     if None in evaluations:
         raise Http404("Not every campaign has an evaluation.")
-    found = titled([each for each in evaluations if each is not None])
-    table = table_across(found, measure=measure)
+    return across_response([each for each in evaluations if each is not None], measure, format)
+
+
+def across_response(
+    evaluations: list[Evaluation], measure: AcrossMeasure, format: Literal["csv", "tex", "md"]
+) -> HttpResponse:
+    table = table_across(titled(evaluations), measure=measure)
     return HttpResponse(content_of(table, format), content_type=TABLE_TYPES[format])
 
 

@@ -207,12 +207,12 @@ def rename_stored_experiment(request: HttpRequest, experiment: UUID, payload: Na
     return stored
 
 
-@router.delete("/{uuid:experiment}", response={204: None}, auth=Needs(Scope.RUN))
-def delete_stored_experiment(request: HttpRequest, experiment: UUID) -> Status[None]:
-    """Delete one of your experiments with its files and result; platform admins may delete any."""
+@router.delete("/{uuid:experiment}", response=ExperimentOut, auth=Needs(Scope.RUN))
+def delete_stored_experiment(request: HttpRequest, experiment: UUID) -> Experiment:
+    """Delete one of your experiments with its files and result, and return what it was; platform admins may delete any."""
     stored = _changeable(request, experiment)
     delete_experiment(experiment=stored, actor=user_of(request))
-    return Status(204, None)
+    return stored
 
 
 def _changeable(request: HttpRequest, code: UUID) -> Experiment:

@@ -7,6 +7,7 @@ from typing import Literal, cast, get_args
 
 from ..models import Evaluation
 from ..tables.table import Column, Table, correlation, number, text
+from .model_sizes import facts_of
 from .results import EvaluationResult, GoldEvaluation, Measure, Value
 from .stored_evaluations import result_of
 from .wording import level_and_correction, name_of_test
@@ -118,17 +119,26 @@ def _winners(gold: GoldEvaluation, measure: AcrossMeasure, alpha: float) -> tupl
 
 def titled(evaluations: Sequence[Evaluation]) -> list[TitledResult]:
     """Title stored evaluations by their language pair if all differ, otherwise by their full name."""
-    pairs = [_language_pair(evaluation) for evaluation in evaluations]
+    results = [result_of(evaluation) for evaluation in evaluations]
+    pairs = [_language_pair(*each) for each in zip(evaluations, results, strict=True)]
     are_pairs = None not in pairs and len(set(pairs)) == len(pairs)
     return [
-        TitledResult(pair if are_pairs and pair else str(evaluation), result_of(evaluation))
-        for evaluation, pair in zip(evaluations, pairs, strict=True)
+        TitledResult(pair if are_pairs and pair else str(evaluation), result)
+        for evaluation, result, pair in zip(evaluations, results, pairs, strict=True)
     ]
 
 
-def _language_pair(evaluation: Evaluation) -> str | None:
-    campaign = evaluation.campaign
-    return f"{campaign.source_language}-{campaign.target_language}" if campaign else None
+def _language_pair(evaluation: Evaluation, result: EvaluationResult) -> str | None:
+    """Return the languages of a campaign, or those that were chosen from the files of a collection."""
+    if campaign := evaluation.campaign:
+        return f"{campaign.source_language}-{campaign.target_language}"
+    chosen = {
+        value
+        for source in result.inputs
+        for name, value in facts_of(source)
+        if name == "language_pair"
+    }
+    return chosen.pop() if len(chosen) == 1 else None
 
 
 def _title(each: TitledResult, gold: GoldEvaluation) -> str:

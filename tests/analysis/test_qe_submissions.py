@@ -1,11 +1,15 @@
 """Submissions to WMT's quality estimation task through the page and the API, as they are."""
 
+import csv
+
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from analysis.evaluation.stored_evaluations import evaluate_collection, result_of
 from analysis.models import Metric, ScoreCollection
+from da_platform.jobs.models import Job
+from da_platform.jobs.running import run_job
 from tests.api.callers import caller
 from tests.factories import make_campaign, make_translations
 from tests.people import client_of
@@ -74,3 +78,74 @@ def test_the_api_takes_a_submission_for_the_outputs_of_a_system():
     assert refused.status_code == 422
     assert refused.json()["problems"][0]["reason"] == "has 3 cells, not 4"
     assert refused.json()["problems"][0]["line"] == N + 4
+
+
+def test_the_api_evaluates_collections_of_two_language_pairs_in_one_table():
+    """Files of two pairs, as WMT publishes them: a table with a column for each pair, and the mean."""
+    ada, codes, found = caller("researcher"), [], {}
+    several = FIGURES + rows("Ensemble") + rows("Ensemble", "en-de", factor=-1)
+    other = rows("Other", factor=-1) + rows("Other", "en-de", factor=2)
+    for pair in ("en-cs", "en-de"):
+        created = ada.post("/collections", {"name": f"WMT22 {pair}"})
+        assert created.status_code == 201, created.content
+        code = created.json()["code"]
+        codes.append(code)
+        address = f"/collections/{code}"
+        files = [upload("team.txt", several), upload("other.txt", other)]
+        sent = {"files": files, "language_pair": pair, "higher": ["Ensemble"]}
+        answer = ada.upload(f"{address}/metrics", sent)
+        assert answer.status_code == 201, answer.content
+        (unconfirmed,) = [
+            each for each in ada.get(address).json()["metrics"] if each["higher_is_better"] is None
+        ]
+        direction = f"{address}/metrics/{unconfirmed['code']}/direction"
+        ada.post(direction, {"higher_is_better": True})
+        gold = upload("test.da_score", "".join(f"{i * 7 % 5 + 0.1 * i}\n" for i in range(N)))
+        sent = {"file": gold, "kind": "da", "higher_is_better": True}
+        assert ada.upload(f"{address}/golds", sent).status_code == 201
+        started = ada.post(f"{address}/evaluations", {"options": {"qe": True}})
+        assert started.status_code == 202, started.content
+        run_job(Job.objects.get(code=started.json()["code"]).pk)
+        evaluations = f"{address}/evaluations"
+        (listed,) = ada.get(evaluations).json()["items"]
+        stored = ada.get(f"{evaluations}/{listed['number']}").json()
+        found[pair] = {
+            row["metric"]: row["pearson"]["estimate"]
+            for row in stored["result"]["golds"][0]["segment"]
+        }
+        for name in stored["tables"]:
+            table = ada.get(f"{evaluations}/{listed['number']}/tables/{name}", format="tex")
+            assert table.status_code == 200, name
+        picture = f"{evaluations}/{listed['number']}/pictures/{stored['pictures'][0]}"
+        assert ada.get(picture, format="csv").status_code == 200
+        assert ada.get(f"{evaluations}/{listed['number']}/tables/x").status_code == 404
+    table = ada.get(f"/collections/{codes[0]}/evaluation-table", others=codes[1])
+    lines = list(csv.DictReader(table.content.decode().splitlines()))
+    assert [*lines[0]] == ["metric", "en-cs", "en-de", "mean"]
+    for line in lines:
+        values = [found[pair][line["metric"]] for pair in ("en-cs", "en-de")]
+        assert [float(line["en-cs"]), float(line["en-de"])] == pytest.approx(values)
+        assert float(line["mean"]) == pytest.approx(sum(values) / 2, abs=1e-12)
+    names = [each["name"] for each in ada.get("/collections").json()["items"]]
+    assert names == ["WMT22 en-de", "WMT22 en-cs"]
+
+
+def test_collections_of_others_do_not_exist_in_the_api():
+    code = caller("researcher").post("/collections", {"name": "Mine"}).json()["code"]
+    member = caller("researcher", make_campaign())
+    assert member.get(f"/collections/{code}").status_code == 404
+    assert member.post(f"/collections/{code}/evaluations", {}).status_code == 404
+    assert member.get("/collections").json()["items"] == []
+    assert caller("outsider").post("/collections", {"name": "Mine"}).status_code == 403
+    ada = caller("researcher")
+    assert ada.post("/collections", {"name": " "}).status_code == 422
+    address = f"/collections/{code}"
+    bad = {"files": [upload("a.txt", "en-cs\tx\tnot\n")]}
+    refused = ada.upload(f"{address}/metrics", bad)
+    assert refused.status_code == 422 and refused.json()["problems"]
+    assert ada.get(f"{address}/evaluation-table").status_code == 404
+    empty = ada.post(f"{address}/evaluations", {})
+    job = Job.objects.get(code=empty.json()["code"])
+    run_job(job.pk)
+    job.refresh_from_db()
+    assert job.state == Job.State.FAILED and "no metric scores yet" in job.error

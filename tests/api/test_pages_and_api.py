@@ -105,6 +105,12 @@ SAME = {
     "evaluation_contrast": "get_contrast",
     "evaluation_contradictions": "get_contrast",
     "evaluation_contrast_picture": "get_contrast",
+    "new_collection": "create_collection",
+    "collection_metrics": "get_collection",
+    "collection_scores": "add_scores_to_collection",
+    "collection_gold": "add_gold_to_collection",
+    "collection_directions": "confirm_direction_in_collection",
+    "collection_evaluate": "evaluate_collection",
     "experiments": "list_experiments",
     "new_experiment": "start_experiment_on_files",
     "experiment": "get_experiment",
@@ -130,7 +136,7 @@ SAME = {
     "mend_job": "evaluate",
 }
 # How many lines docs/api.md may have. Lower it when the API learns to do one of them.
-MOST = 34
+MOST = 28
 
 ADDRESS = re.compile(r"`(/[^`]*)`")
 
