@@ -227,7 +227,7 @@ def _read_all(scores: Sequence[str | Path], read: Callable[[Path], ScoreFile]) -
     """Read every file, and raise all their problems as one refusal."""
     problems = Problems()
     files = []
-    paths = _paths(scores, problems)
+    paths = paths_of(scores, problems)
     # Metrics score the same translations: one tuple of keys for all of them saves most of the memory, and lets
     # `align` look the keys up once.
     shared_keys: dict[tuple[Key, ...], tuple[Key, ...]] = {}
@@ -248,7 +248,8 @@ def _read_all(scores: Sequence[str | Path], read: Callable[[Path], ScoreFile]) -
     return files
 
 
-def _paths(scores: Sequence[str | Path], problems: Problems) -> list[Path]:
+def paths_of(scores: Sequence[str | Path], problems: Problems) -> list[Path]:
+    """Return the files, and those in the folders."""
     paths: list[Path] = []
     for path in map(Path, scores):
         inside = [path]

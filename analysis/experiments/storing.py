@@ -97,7 +97,7 @@ def rename_experiment(*, experiment: Experiment, name: str) -> None:
 @transaction.atomic
 def delete_experiment(*, experiment: Experiment, actor: User) -> None:
     """Delete an experiment with its files and result, unless its job is still to finish."""
-    if experiment.job and Job.objects.unfinished().filter(pk=experiment.job_id).exists():
+    if Job.objects.unfinished().filter(experiments=experiment).exists():
         raise ExperimentRefused("This experiment is still running. Cancel its job first.")
     record("experiment deleted", actor=actor, kind=experiment.kind, name=experiment.name)
     experiment.delete()

@@ -74,6 +74,9 @@ def read_gold(
         )
     raw = open_raw(source, problems)
     format, sheet = parse(raw, format, problems)
+    if format == "wmt-qe-lines":
+        # They are of one language pair, which at most the name of the file says.
+        only = {}
     rows = chosen_rows(sheet, only or {}, raw.name, problems)
     gold_column = _gold_column(sheet, column, raw.name, problems)
     refuse_if_any(problems)

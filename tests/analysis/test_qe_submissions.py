@@ -1,9 +1,13 @@
 """Submissions to WMT's quality estimation task through the page and the API, as they are."""
 
 import csv
+import json
+import re
+from pathlib import Path
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from analysis.evaluation.stored_evaluations import evaluate_collection, result_of
@@ -13,6 +17,7 @@ from da_platform.jobs.running import run_job
 from tests.api.callers import caller
 from tests.factories import make_campaign, make_translations
 from tests.people import client_of
+from tests.subprocesses import CHECKOUT
 
 pytestmark = pytest.mark.django_db
 
@@ -149,3 +154,58 @@ def test_collections_of_others_do_not_exist_in_the_api():
     run_job(job.pk)
     job.refresh_from_db()
     assert job.state == Job.State.FAILED and "no metric scores yet" in job.error
+
+
+def test_one_command_evaluates_every_language_pair_of_its_files(tmp_path, capsys):
+    files = {
+        "team.txt": FIGURES + rows("Ensemble") + rows("Ensemble", "en-de", factor=-1),
+        "one.txt": rows("Other", factor=2),
+        "test.en-cs.da": "".join(f"{i * 7 % 5 + 0.1 * i}\n" for i in range(N)),
+        "test.en-de.da": "".join(f"{i * 7 % 5 - 0.1 * i}\n" for i in range(N)),
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    scores = [str(tmp_path / name) for name in ("team.txt", "one.txt")]
+    golds = [f"da={tmp_path / name}" for name in ("test.en-cs.da", "test.en-de.da")]
+    how = ("--qe", "--all-higher", "--resamples", "10", "--by-pair")
+    out = tmp_path / "report"
+    call_command(
+        "evaluate", *scores, "--gold", golds[0], "--gold", golds[1], *how, "--out", str(out)
+    )
+    assert "The means over 2 language pairs" in capsys.readouterr().out
+    results = {
+        pair: json.loads((out / pair / "result.json").read_text()) for pair in ("en-cs", "en-de")
+    }
+    r = {
+        (pair, row["metric"]): row["pearson"]["estimate"]
+        for pair, result in results.items()
+        for row in result["golds"][0]["segment"]
+    }
+    assert r.keys() == {("en-cs", "Ensemble"), ("en-cs", "Other"), ("en-de", "Ensemble")}
+    table = (out / "metrics-by-evaluation-pearson.csv").read_text().splitlines()
+    lines = {row["metric"]: row for row in csv.DictReader(table)}
+    mean = (r["en-cs", "Ensemble"] + r["en-de", "Ensemble"]) / 2
+    assert float(lines["Ensemble"]["mean"]) == pytest.approx(mean)
+    assert lines["Other"]["en-de"] == lines["Other"]["mean"] == ""
+    assert (out / "metrics-by-evaluation-mae.tex").is_file()
+    with pytest.raises(CommandError, match="no gold whose file is named after en-de"):
+        call_command("evaluate", *scores, "--gold", golds[0], *how, "--out", str(tmp_path / "b"))
+    with pytest.raises(CommandError, match="test.en-cs.da: has no column for the language pair"):
+        wrong = [str(tmp_path / "test.en-cs.da")]
+        call_command("evaluate", *wrong, "--gold", golds[0], *how, "--out", str(tmp_path / "c"))
+    with pytest.raises(CommandError, match="takes files of all"):
+        pair = ("--language-pair", "en-cs", "--out", str(tmp_path / "d"))
+        call_command("evaluate", *scores, "--gold", golds[0], *how, *pair)
+
+
+def test_the_documented_example_writes_what_the_documentation_says(tmp_path):
+    page = (Path(CHECKOUT) / "docs" / "evaluation.md").read_text()
+    shown = page.split("## One table over language pairs")[1].split("\n## ")[0]
+    for name, text in re.findall(r"^\$ cat (\S+)\n(.*?)(?=^\$ cat|^```)", shown, re.M | re.S):
+        (tmp_path / name).write_text(text)
+    command = re.search(r"^manage.py (evaluate team.txt .*)$", shown, re.M)[1]
+    for name in ("team.txt", "test.en-cs.da", "test.en-de.da", "report/"):
+        command = command.replace(name, str(tmp_path / name))
+    call_command(*command.split())
+    table = (tmp_path / "report" / "metrics-by-evaluation-spearman.md").read_text()
+    assert "\n".join(line for line in table.splitlines() if line.startswith("|")) in shown

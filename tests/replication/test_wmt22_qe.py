@@ -83,6 +83,37 @@ def test_the_multilingual_average_is_the_mean_over_the_pairs(
     assert rows["njuqe_single_a"] is None
 
 
+def test_one_call_evaluates_a_submission_that_holds_both_pairs(
+    results: dict[str, EvaluationResult], tmp_path: Path
+) -> None:
+    lines = []
+    for pair in PAIRS:
+        folder = replication_data("wmt22-qe", "da", pair, "submissions")
+        texts = [path.read_text().splitlines() for path in sorted(folder.iterdir())]
+        (both,) = (text for text in texts if text[-1].split("\t")[1] == "Ensemble")
+        lines += both if not lines else both[3:]
+    (tmp_path / "ensemble.txt").write_text("\n".join(lines) + "\n")
+    golds = [
+        f"da={replication_data('wmt22-qe', 'da', pair, f'test.2022.{pair}.da_score')}"
+        for pair in PAIRS
+    ]
+    call_command(
+        "evaluate",
+        str(tmp_path / "ensemble.txt"),
+        *("--by-pair", "--gold", golds[0], "--gold", golds[1], "--qe", "--all-higher"),
+        *("--resamples", "10", "--uncertainty", "published", "--out", str(tmp_path / "report")),
+    )
+    table = tmp_path / "report" / "metrics-by-evaluation-spearman.csv"
+    (row,) = csv.DictReader(table.read_text().splitlines())
+    expected = {
+        each["lp"]: float(each["spearman"])
+        for each in expected_rows()
+        if each["method"] == "Ensemble"
+    }
+    assert_allclose([float(row[pair]) for pair in PAIRS], [*expected.values()], rtol=0, atol=1e-9)
+    assert_allclose(float(row["mean"]), sum(expected.values()) / 2, rtol=0, atol=1e-9)
+
+
 def test_the_size_of_an_ensemble_is_kept(results: dict[str, EvaluationResult]) -> None:
     how = {source.name: source.signature for source in results["en-cs"].inputs}
     assert how["Ensemble"].startswith("bytes:2260735089|parameters:583891109|models:6|")

@@ -21,6 +21,7 @@ from analysis.evaluation import (
     evaluate_folder,
     write_report,
 )
+from analysis.evaluation.by_pair import files_over_pairs, inputs_by_pair
 from analysis.evaluation.engine import Progress
 from analysis.evaluation.report import PAGE, check_folder, findings
 from analysis.evaluation.results import (
@@ -47,6 +48,10 @@ examples:
 
   Predictions of HTER, with their errors:
     manage.py evaluate predictions.tsv --gold hter=hter.tsv --qe --all-lower --baseline QuEst --out report/
+
+  Submissions to WMT with several language pairs, and their means over the pairs:
+    manage.py evaluate submissions/ --by-pair --gold da=test.en-cs.da --gold da=test.en-de.da --qe --all-higher \\
+        --out report/
 
   A test set of mt-metrics-eval as it is, all metrics against all human scores:
     manage.py evaluate --folder wmt23 --pair en-de --out report/
@@ -93,6 +98,12 @@ class Command(CommandWithExamples):
             help=f"the gold to evaluate against; KIND is one of {', '.join(GOLD_KINDS)}; may be repeated; "
             "with --folder: the name of human scores such as mqm (default: all)",
         )
+        parser.add_argument(
+            "--by-pair",
+            action="store_true",
+            help="evaluate every language pair in the score files, and write tables of means over the pairs; "
+            "gold is found by the pair in the name of its file",
+        )
         parser.add_argument("--out", required=True, metavar="FOLDER", help="folder for the report")
         parser.add_argument(
             "--force", action="store_true", help="write into a folder that is not empty"
@@ -106,28 +117,52 @@ class Command(CommandWithExamples):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             check_folder(Path(options["out"]), force=options["force"])
-            evaluated, sentences = _evaluate(options)
-            _check_scatters(options["scatter"], evaluated.result)
-            evaluated = evaluated.with_contrasts(options["contrast"])
-            with _bar("drawing") as progress:
-                paths = write_report(
-                    evaluated,
-                    options["out"],
-                    scatters=options["scatter"],
-                    all_maps=options["all_maps"],
-                    force=options["force"],
-                    processes=os.cpu_count() or 1,
-                    progress=progress,
-                )
+            if options["by_pair"]:
+                self._write_pairs(options)
+            else:
+                self._write(options)
         except DirectionsUnknown as error:
             raise CommandError(_what_to_confirm(error)) from error
         except ScoresRefused as error:
             raise CommandError(f"{error}{_ways_out(error)}") from error
         except PlatformError as error:
             raise CommandError(str(error)) from error
+
+    def _write(self, options: dict[str, Any]) -> EvaluationResult:
+        """Evaluate, write the report, and print what it found."""
+        evaluated, sentences = _evaluate(options)
+        _check_scatters(options["scatter"], evaluated.result)
+        evaluated = evaluated.with_contrasts(options["contrast"])
+        with _bar("drawing") as progress:
+            paths = write_report(
+                evaluated,
+                options["out"],
+                scatters=options["scatter"],
+                all_maps=options["all_maps"],
+                force=options["force"],
+                processes=os.cpu_count() or 1,
+                progress=progress,
+            )
         for sentence in (*sentences, *findings(evaluated.result)):
             self.stdout.write(sentence)
         self.stdout.write(f"Wrote {len(paths)} files. Open {Path(options['out']) / PAGE}.")
+        return evaluated.result
+
+    def _write_pairs(self, options: dict[str, Any]) -> None:
+        """Write a report for each language pair, and tables over all of them."""
+        if options["folder"] or options["language_pair"]:
+            raise CommandError("--by-pair takes files of all their language pairs.")
+        _check_inputs(options)
+        formats = {name: options[name] for name in ("format", "gold_format")}
+        inputs = inputs_by_pair(options["scores"], options["gold"], **formats)
+        out, results = Path(options["out"]), {}
+        for pair, (scores, golds) in inputs.items():
+            self.stdout.write(f"{pair}:")
+            of_pair = {"scores": scores, "gold": golds, "language_pair": pair, "out": out / pair}
+            results[pair] = self._write(options | of_pair)
+        for name, content in files_over_pairs(results):
+            (out / name).write_bytes(content)
+        self.stdout.write(f"The means over {len(results)} language pairs are in {out}.")
 
 
 def _evaluate(options: dict[str, Any]) -> tuple[Evaluated, list[str]]:
