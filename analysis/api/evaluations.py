@@ -43,13 +43,13 @@ Share = Annotated[float, Field(gt=0, lt=1)]
 
 
 class ChosenGoldIn(Input):
-    """A gold run, and which of its scores to use.
+    """A gold run, and which of its scores to use: z-scores, raw scores, or those of whole documents (with the level `document`).
 
     With `human`, a few workers per translation are held out of the gold and evaluated like metrics.
     """
 
     run: Number
-    use: Literal["z", "raw"] = "z"
+    use: Literal["z", "raw", "whole"] = "z"
     human: bool = False
 
 

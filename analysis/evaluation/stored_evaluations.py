@@ -15,6 +15,7 @@ from da_platform.jobs.models import Job
 from hits.models import Campaign
 
 from ..models import Evaluation, JudgementUpload, Metric, ScoreCollection
+from ..scores.whole_documents import WHOLE
 from ..stats.multiple_tests import CORRECTIONS
 from .aligned_rows import Rows
 from .by_document import by_document
@@ -37,6 +38,7 @@ from .stored_inputs import (
     UploadChoice,
     campaigns_coded,
     choice_as_json,
+    choices_of,
     golds_from,
     load_sources,
 )
@@ -338,6 +340,9 @@ def _evaluate_and_store(
     if evaluation.job and (stored := Evaluation.objects.filter(job=evaluation.job).first()):
         return stored
     options = options or Options()
+    uses = {choice.use for choice in choices_of(evaluation) if isinstance(choice, GoldChoice)}
+    if WHOLE in uses and options.level != "document":
+        raise EvaluationRefused("Scores of whole documents need the level document.")
     sources = load_sources(evaluation, metrics, counts_words=options.per_word)
     result = _evaluate(sources, options, progress).result
     evaluation.options = asdict(options)

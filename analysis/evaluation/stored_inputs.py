@@ -21,6 +21,7 @@ from ..scores.gold_tables import (
 from ..scores.human_rows import human_ceiling
 from ..scores.score_tables import GoldTable, Key, ScoreTable
 from ..scores.storing import stored_tables
+from ..scores.whole_documents import WHOLE, whole_document_gold, with_documents_of
 from .aligned_rows import Texts, lengths_of
 from .results import JudgementTable
 from .uploading import uploaded_gold, uploaded_judgements, uploaded_texts
@@ -36,7 +37,7 @@ class EvaluationRefused(PlatformError):
 
 @dataclass(frozen=True, slots=True)
 class GoldChoice:
-    """A gold run, and whether to use its standardised (z) or raw scores.
+    """A gold run, and whether to use its standardised (z) or raw scores, or those of whole documents (whole).
 
     `human`: hold a few workers per translation out of the gold, and evaluate them like metrics.
     """
@@ -85,7 +86,9 @@ def golds_from(facts: Sequence[Mapping[str, Any]]) -> list[GoldChoice | UploadCh
             for choice in facts
         ]
     except TypeError:
-        raise EvaluationRefused("Choose gold by `run` (a number) and `use` (z or raw).") from None
+        raise EvaluationRefused(
+            "Choose gold by `run` (a number) and `use` (z, raw or whole)."
+        ) from None
 
 
 def choices_of(evaluation: Evaluation) -> list[Choice]:
@@ -139,6 +142,8 @@ def _sources(evaluation: Evaluation, metrics: Sequence[Metric]) -> Sources:
     choices = choices_of(evaluation)
     if campaign := evaluation.campaign:
         tables, golds = stored_tables(metrics), []
+        if any(isinstance(choice, GoldChoice) and choice.use == WHOLE for choice in choices):
+            tables = with_documents_of(campaign, tables)
         for choice in choices:
             if isinstance(choice, GoldChoice) and choice.human:
                 gold, human_tables = _ceiling(campaign, choice)
@@ -164,8 +169,17 @@ def _gold(campaign: Campaign, choice: Choice) -> GoldTable:
     # Without the campaign's name: figures and tables have little room.
     name = f"gold {choice.run}" if choice.use == "z" else f"gold {choice.run}, raw"
     run = run_numbered(campaign, choice.run)
+    if choice.use == WHOLE:
+        return _whole_gold(run)
     # The digest of the ratings takes the place of a file's.
     return replace(_run_gold(run, choice.use), name=name, sha256=run.input_digest)
+
+
+def _whole_gold(run: GoldRun) -> GoldTable:
+    gold = whole_document_gold(run)
+    if not gold.n_ratings.any():  # type: ignore[union-attr]
+        raise EvaluationRefused(f"{run.campaign} has no trusted scores of whole documents yet.")
+    return gold
 
 
 def _with_documents(gold: GoldTable, campaign: Campaign) -> GoldTable:
@@ -180,6 +194,8 @@ def _with_documents(gold: GoldTable, campaign: Campaign) -> GoldTable:
 def _ceiling(campaign: Campaign, choice: GoldChoice) -> tuple[GoldTable, list[ScoreTable]]:
     """Return gold from which workers are held out, and their scores."""
     run = run_numbered(campaign, choice.run)
+    if choice.use not in USES:
+        raise EvaluationRefused("Workers can be held out of z and raw scores only.")
     name = f"gold {choice.run} of others" + ("" if choice.use == "z" else ", raw")
     gold, tables = human_ceiling(run, use=choice.use, name=name)
     return replace(gold, sha256=run.input_digest), tables

@@ -7,7 +7,7 @@ import numpy as np
 
 from da_platform.exceptions import PlatformError
 from da_platform.numbers import known, known_list
-from hits.models import Campaign, DocumentRating, Item, Rating, SystemOutput
+from hits.models import Campaign, Item, Rating, SystemOutput
 from hits.rating.arrays import load_ratings
 
 from ..models import GoldRun
@@ -16,6 +16,7 @@ from ..stats.roles import Role
 from ..stats.standardise import standardise_by_worker
 from .counted_ratings import load_trust
 from .runs import gold_scores
+from .whole_documents import whole_scores
 
 SEED = 0
 
@@ -167,18 +168,9 @@ def document_scores(run: GoldRun) -> list[dict[str, Any]]:
 
 
 def _scores_of_wholes(campaign: Campaign) -> dict[tuple[str, str], list[int]]:
-    """Return the trusted scores of whole documents, except those of showings with degraded texts."""
-    trust = load_trust(campaign)
-    ratings = DocumentRating.objects.filter(
-        assignment__hit__campaign=campaign,
-        assignment__worker__in=trust.trusted.tolist(),
-        item__role=Role.GENUINE.value,
-    ).exclude(assignment__in=trust.left_out.tolist())
     scores: dict[tuple[str, str], list[int]] = {}
-    for document, system, score in ratings.values_list(
-        "item__translation__segment__document", "item__translation__outputs__system__name", "score"
-    ):
-        scores.setdefault((document, system), []).append(score)
+    for each in whole_scores(campaign):
+        scores.setdefault((each.document, each.system), []).append(each.score)
     return scores
 
 

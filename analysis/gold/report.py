@@ -29,6 +29,7 @@ from ..stats.thresholds import (
 )
 from ..tables.table import Table
 from ..tables.typesetting import table_as_json, typeset
+from .document_tables import document_table
 from .presentation_effects import Facts, latest_effects
 from .presentation_pictures import pictures_of
 from .presentation_tables import in_words, tables_of
@@ -98,6 +99,11 @@ class CampaignReport:
     @property
     def effect_pictures(self) -> list[Picture]:
         return list(pictures_of(self.effects).values()) if self.effects else []
+
+    @property
+    def document_table(self) -> Table | None:
+        """The scores of documents, if the campaign has any."""
+        return document_table(self.run)
 
     @property
     def systems_note(self) -> str:
@@ -517,5 +523,6 @@ def _as_json(report: CampaignReport) -> dict[str, Any]:
         "answers": report.answers.as_json() if report.answers else [],
         "systems": report.ranked,
         "systems_note": report.systems_note,
+        "documents": [table_as_json(table) for table in (report.document_table,) if table],
         "effects": [table_as_json(table) for table in report.effect_tables],
     }

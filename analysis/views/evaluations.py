@@ -44,6 +44,7 @@ from ..models import Evaluation, GoldRun, GoldUpload
 from ..scores.errors import ScoresRefused
 from ..scores.human_rows import has_ceiling
 from ..scores.storing import Home
+from ..scores.whole_documents import WHOLE
 from .scores import PREFIXES, for_collection_members
 
 EVALUATIONS_PER_PAGE = 30
@@ -146,6 +147,9 @@ def _golds_offered(home: Home) -> dict[str, str]:
             facts = f"{run.created_at:%Y-%m-%d}, {run.n_scored:,} complete"
             offered[f"z-{run.number}"] = f"Gold {run.number}, standardised (z): {facts}"
             offered[f"raw-{run.number}"] = f"Gold {run.number}, raw scores: {facts}"
+            if home.scores_documents:
+                label = f"Gold {run.number}, whole documents as workers scored them (z)"
+                offered[f"{WHOLE}-{run.number}"] = f"{label}: for the level of documents"
             if has_ceiling(run):
                 label = f"Gold {run.number} (z), with held-out workers as rows next to the metrics"
                 offered[f"human-{run.number}"] = label
