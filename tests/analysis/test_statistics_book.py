@@ -21,6 +21,12 @@ def test_every_example_of_a_page_runs(page):
     assert failed == 0, "".join(report)
 
 
+def test_every_page_has_an_example():
+    without = {page.name for page in BOOK.glob("*.md")} - {page.name for page in PAGES}
+    # The index and the list of rules have nothing to run.
+    assert without == {"README.md", "reference.md"}
+
+
 def test_the_index_lists_every_page():
     index = (BOOK / "README.md").read_text()
     missing = [path.name for path in BOOK.glob("*.md") if f"({path.name})" not in index]
