@@ -45,12 +45,14 @@ Share = Annotated[float, Field(gt=0, lt=1)]
 class ChosenGoldIn(Input):
     """A gold run, and which of its scores to use: z-scores, raw scores, or those of whole documents (with the level `document`).
 
-    With `human`, a few workers per translation are held out of the gold and evaluated like metrics.
+    With `human`, a few workers per translation are held out of the gold and evaluated like metrics. Otherwise metrics are put next to
+    held-out workers in `humans` wherever the ratings allow it; answers say so with `ceiling`, which has no effect in requests.
     """
 
     run: Number
     use: Literal["z", "raw", "whole"] = "z"
     human: bool = False
+    ceiling: bool = False
 
 
 class UploadedGoldIn(Input):

@@ -1,6 +1,6 @@
 """Evaluate the scores of metrics against one or more golds."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -20,6 +20,7 @@ from .aligned_rows import Rows, Texts
 from .by_document import by_document, documents_of, lengths_by_document
 from .contrasts import Pairs, Scored, chosen_pairs, contrast, paired
 from .good_enough import good_enough, refuse_if_all_alike
+from .human_level import Ceiling, human_comparisons
 from .per_word import per_word
 from .predictions import (
     constant_prediction,
@@ -111,6 +112,7 @@ def evaluate(
     options: Options | None = None,
     texts: Texts | None = None,
     judgements: JudgementTable | None = None,
+    ceilings: Mapping[str, Ceiling] | None = None,
     processes: int = 1,
     progress: Progress = lambda n_done, n_total: None,
 ) -> Evaluated:
@@ -127,6 +129,8 @@ def evaluate(
         Segment lengths, for results by length.
     judgements : JudgementTable, optional
         Preferences of people, for how often metrics agree with them.
+    ceilings : mapping of str to Ceiling, optional
+        For golds by name: workers, and gold without them, to put metrics next to people.
     processes : int
         With more than one, golds are evaluated in parallel. Safe only in a program without threads.
     progress : callable
@@ -159,7 +163,9 @@ def evaluate(
         if gold.segment is not None and segment_tables:
             rows[gold.name] = Rows.of(segment_tables, gold.segment, options)
             _check_enough(gold, rows[gold.name])
-        tasks.append((gold, own_tables, rows.get(gold.name), options, own_texts))
+        ceiling = (ceilings or {}).get(gold.name)
+        humans = None if ceiling is None else _with_workers(gold, ceiling, tables, texts, options)
+        tasks.append((gold, own_tables, rows.get(gold.name), options, own_texts, humans))
     in_parallel = processes > 1 and len(tasks) > 1
     step = _say_nothing if in_parallel else steps.done
     results = []
@@ -190,6 +196,26 @@ def _by_document(
     lengths = texts and lengths_by_document(texts, documents_of(gold.segment))
     averaged, gold_table = by_document(of_segments, gold.segment, options)
     return replace(gold, segment=gold_table), [*averaged, *of_systems], lengths
+
+
+def _with_workers(
+    gold: Gold,
+    ceiling: Ceiling,
+    tables: Sequence[ScoreTable],
+    texts: Texts | None,
+    options: Options,
+) -> Rows | None:
+    """Align metrics and workers with gold that contains neither; None if too little of it is left."""
+    workers = _without_systems(ceiling.workers, options.without_systems)
+    compared = [table for table in tables if table.level == "segment" and not table.gold]
+    held_out = Gold(gold.name, ceiling.gold, None)
+    both: list[ScoreTable] = [*compared, *workers]
+    if options.level == "document":
+        held_out, both, _ = _by_document(held_out, both, texts, options)
+    if not compared or held_out.segment is None:
+        return None
+    rows = Rows.of(both, held_out.segment, options)
+    return None if len(rows.gold) < MIN_SEGMENTS or is_constant(rows.gold) else rows
 
 
 def _judged(
@@ -297,6 +323,7 @@ def _evaluate_gold(
     rows: Rows | None,
     options: Options,
     texts: Texts | None,
+    humans: Rows | None,
     step: Callable[[], None],
 ) -> GoldEvaluation:
     """Evaluate all metrics against one gold."""
@@ -341,6 +368,7 @@ def _evaluate_gold(
         constant=constant_prediction(rows, options),
         good_enough=good_enough(rows, options),
         beside=tests_beside(rows, tests, options) + at_systems.beside,
+        humans=() if humans is None else human_comparisons(humans, options),
     )
 
 

@@ -51,6 +51,7 @@ def _all_parts(result: EvaluationResult) -> Iterator[Parts]:
         name = gold.gold.name
         kinds = (
             "segment",
+            "people",
             "prediction",
             "preference",
             "system",

@@ -22,6 +22,7 @@ from .contrasts import contrast
 from .engine import Evaluated, Progress
 from .file_names import file_names, stem
 from .good_enough import reading_sentence
+from .human_sentence import sentence_about_people
 from .model_sizes import facts_of, in_words
 from .pictures import main_maps, pictures_of, significance_maps
 from .prediction_tables import SORT_NAMES
@@ -210,6 +211,8 @@ def findings(result: EvaluationResult) -> list[str]:
                 f"{', '.join(test.winners(result.options.alpha)) or 'none'}."
                 for test in gold.prediction_comparisons
             ]
+            if about_people := sentence_about_people(gold, result.options):
+                sentences.append(about_people)
             if about_reading := reading_sentence(gold, result.options):
                 sentences.append(about_reading)
         elif gold.system:

@@ -412,6 +412,50 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
+class AgainstWorker:
+    """One metric next to one worker in one measure; a positive difference is the metric's advantage.
+
+    `p_better` is small if the metric is better than one worker, `p_worse` if it is worse.
+    """
+
+    metric: str
+    estimate: Value
+    difference: Estimate
+    p_better: Value
+    p_worse: Value
+    adjusted_better: Value
+    adjusted_worse: Value
+
+    def verdict(self, alpha: float) -> Literal["better", "worse", "no significant difference"]:
+        """Say what the adjusted tests found."""
+        if self.adjusted_better is not None and self.adjusted_better < alpha:
+            return "better"
+        if self.adjusted_worse is not None and self.adjusted_worse < alpha:
+            return "worse"
+        return "no significant difference"
+
+    def is_not_worse_by(self, margin: float) -> bool:
+        """Return whether the whole interval of the difference is above minus this margin (non-inferiority)."""
+        return self.difference.low is not None and self.difference.low > -margin
+
+
+@dataclass(frozen=True, slots=True)
+class HumanComparison:
+    """All metrics, and means of several workers, next to one worker in one measure, best first.
+
+    Gold, metrics and workers are those of `human_level.Ceiling`: nobody is compared with gold that contains them.
+    """
+
+    measure: Measure
+    worker: Estimate
+    rows: tuple[AgainstWorker, ...]
+    n_units: int
+    unit: Granularity
+    correction: Correction
+    signature: str
+
+
+@dataclass(frozen=True, slots=True)
 class GoldEvaluation:
     """All metrics against one gold, best r first.
 
@@ -435,6 +479,8 @@ class GoldEvaluation:
     constant: PredictionResult | None = None
     good_enough: GoodEnough | None = None
     beside: tuple[Comparison, ...] = ()
+    # With gold of a campaign whose translations have enough single ratings.
+    humans: tuple[HumanComparison, ...] = ()
 
     @property
     def winners(self) -> tuple[str, ...]:

@@ -41,6 +41,7 @@ from .stored_inputs import (
     choices_of,
     golds_from,
     load_sources,
+    with_ceilings,
 )
 
 __all__ = [
@@ -104,7 +105,7 @@ def evaluate_campaign(
     ------
     EvaluationRefused, ScoresRefused
     """
-    choices = list(golds) or [_latest(campaign)]
+    choices = with_ceilings(list(golds) or [_latest(campaign)], campaign)
     chosen_metrics = list(campaign.metrics.all() if metrics is None else metrics)
     if not chosen_metrics:
         raise EvaluationRefused(
@@ -197,7 +198,9 @@ def evaluate_pooled(
     if not metrics:
         raise EvaluationRefused("These campaigns have no metric in common. Upload or compute some.")
     evaluation = Evaluation(
-        golds=[choice_as_json(gold) for gold in golds], job=job, created_by=created_by
+        golds=[choice_as_json(gold) for gold in with_ceilings(golds, None)],
+        job=job,
+        created_by=created_by,
     )
     return _evaluate_and_store(evaluation, metrics, options, progress, pooled=campaigns)
 
@@ -258,7 +261,9 @@ def rows_of(evaluation: Evaluation, gold: str, metrics: Sequence[str]) -> Rows:
     """
     chosen = evaluation.metrics.at_level("segment").filter(name__in=metrics)
     options = options_from(evaluation.options)
-    sources = load_sources(evaluation, list(chosen), counts_words=options.per_word)
+    sources = load_sources(
+        evaluation, list(chosen), counts_words=options.per_word, wants_people=False
+    )
     tables = [
         table for table in sources.tables if table.name in metrics and table.gold in ("", gold)
     ]
@@ -359,6 +364,7 @@ def _evaluate(sources: Sources, options: Options, progress: Progress) -> Evaluat
         options=options,
         texts=sources.texts,
         judgements=sources.judgements,
+        ceilings=sources.ceilings,
         progress=progress,
     )
 

@@ -1,7 +1,7 @@
 """Load the scores and gold of a stored evaluation: of a campaign, a collection, or pooled campaigns."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
 from typing import Any
 
@@ -10,6 +10,7 @@ from django.core.exceptions import ValidationError
 from da_platform.exceptions import PlatformError
 from hits.models import Campaign, SystemOutput
 
+from ..gold.runs import ratings_of
 from ..models import Evaluation, GoldRun, GoldUpload, Metric
 from ..scores.gold_tables import (
     POOLING_SEPARATOR,
@@ -18,11 +19,12 @@ from ..scores.gold_tables import (
     pool_scores,
     prefixed,
 )
-from ..scores.human_rows import human_ceiling
+from ..scores.human_rows import has_ceiling, human_ceiling
 from ..scores.score_tables import GoldTable, Key, ScoreTable
 from ..scores.storing import stored_tables
 from ..scores.whole_documents import WHOLE, whole_document_gold, with_documents_of
 from .aligned_rows import Texts, lengths_of
+from .human_level import Ceiling
 from .results import JudgementTable
 from .uploading import uploaded_gold, uploaded_judgements, uploaded_texts
 
@@ -39,12 +41,14 @@ class EvaluationRefused(PlatformError):
 class GoldChoice:
     """A gold run, and whether to use its standardised (z) or raw scores, or those of whole documents (whole).
 
-    `human`: hold a few workers per translation out of the gold, and evaluate them like metrics.
+    `human`: hold a few workers per translation out of the gold, and evaluate them like metrics. `ceiling`: use the full
+    gold, and put the metrics next to held-out workers in a table of their own.
     """
 
     run: int
     use: str = "z"
     human: bool = False
+    ceiling: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,7 @@ class PooledChoice:
 
     pooled: tuple[tuple[str, int | str], ...]
     use: str = "z"
+    ceiling: bool = False
 
 
 Choice = GoldChoice | UploadChoice | PooledChoice
@@ -76,6 +81,7 @@ class Sources:
     golds: list[GoldTable]
     texts: Texts | None
     judgements: JudgementTable | None = None
+    ceilings: Mapping[str, Ceiling] = field(default_factory=dict)
 
 
 def golds_from(facts: Sequence[Mapping[str, Any]]) -> list[GoldChoice | UploadChoice]:
@@ -96,20 +102,50 @@ def choices_of(evaluation: Evaluation) -> list[Choice]:
     if evaluation.campaign or evaluation.collection:
         return list(golds_from(evaluation.golds))
     return [
-        PooledChoice(tuple((code, run) for code, run in choice["pooled"]), choice["use"])
+        PooledChoice(
+            tuple((code, run) for code, run in choice["pooled"]),
+            choice["use"],
+            choice.get("ceiling", False),
+        )
         for choice in evaluation.golds
     ]
 
 
 def choice_as_json(choice: Choice) -> dict[str, Any]:
     facts = asdict(choice)
-    if not facts.get("human", True):
-        del facts["human"]
-    return facts
+    return {name: value for name, value in facts.items() if value is not False}
+
+
+def with_ceilings(choices: Sequence[Choice], campaign: Campaign | None) -> list[Choice]:
+    """Choose a human ceiling for all gold of runs that can have one: with enough ratings, unchanged since."""
+    return [
+        replace(choice, ceiling=True)
+        if not isinstance(choice, UploadChoice) and _can_have_ceiling(choice, campaign)
+        else choice
+        for choice in choices
+    ]
+
+
+def _can_have_ceiling(choice: GoldChoice | PooledChoice, campaign: Campaign | None) -> bool:
+    if choice.use not in ("z", "raw"):
+        return False
+    if isinstance(choice, PooledChoice):
+        campaigns = campaigns_coded([code for code, _ in choice.pooled])
+        numbers = [int(number) for _, number in choice.pooled]
+        runs = [run_numbered(each, n) for each, n in zip(campaigns, numbers, strict=True)]
+    elif campaign is None or choice.human:
+        return False
+    else:
+        runs = [run_numbered(campaign, choice.run)]
+    return all(has_ceiling(run) and ratings_of(run) is not None for run in runs)
 
 
 def load_sources(
-    evaluation: Evaluation, metrics: Sequence[Metric], *, counts_words: bool = False
+    evaluation: Evaluation,
+    metrics: Sequence[Metric],
+    *,
+    counts_words: bool = False,
+    wants_people: bool = True,
 ) -> Sources:
     """Load the scores and gold of an evaluation, which need not be stored yet.
 
@@ -120,6 +156,8 @@ def load_sources(
         Of its campaign, its collection, or all pooled campaigns.
     counts_words : bool
         Also count the words of every output, where outputs are known.
+    wants_people : bool
+        Also hold workers out of the gold, where it was so chosen.
 
     Returns
     -------
@@ -130,7 +168,7 @@ def load_sources(
     EvaluationRefused
         If some gold does not exist.
     """
-    sources = _sources(evaluation, metrics)
+    sources = _sources(evaluation, metrics, wants_people)
     if counts_words:
         sources = _with_output_words(evaluation, sources)
     if upload := evaluation.judgements:
@@ -138,10 +176,10 @@ def load_sources(
     return sources
 
 
-def _sources(evaluation: Evaluation, metrics: Sequence[Metric]) -> Sources:
+def _sources(evaluation: Evaluation, metrics: Sequence[Metric], wants_people: bool) -> Sources:
     choices = choices_of(evaluation)
     if campaign := evaluation.campaign:
-        tables, golds = stored_tables(metrics), []
+        tables, golds, ceilings = stored_tables(metrics), [], {}
         if any(isinstance(choice, GoldChoice) and choice.use == WHOLE for choice in choices):
             tables = with_documents_of(campaign, tables)
         for choice in choices:
@@ -151,13 +189,16 @@ def _sources(evaluation: Evaluation, metrics: Sequence[Metric]) -> Sources:
             else:
                 gold = _gold(campaign, choice)
             golds.append(gold)
-        return Sources(tables, golds, _measured(_texts_by_segment(campaign)))
+            if isinstance(choice, GoldChoice) and choice.ceiling and wants_people:
+                ceilings[gold.name] = _ceiling_of([campaign], [choice.run], gold.name, choice.use)
+        texts = _measured(_texts_by_segment(campaign))
+        return Sources(tables, golds, texts, ceilings=ceilings)
     if evaluation.collection:
         chosen = [choice for choice in choices if isinstance(choice, UploadChoice)]
         uploads = [_upload(evaluation, choice) for choice in chosen]
         texts = next((texts for upload in uploads if (texts := uploaded_texts(upload))), None)
         return Sources(stored_tables(metrics), [uploaded_gold(upload) for upload in uploads], texts)
-    return _pooled(choices, metrics)
+    return _pooled(choices, metrics, wants_people)
 
 
 def _gold(campaign: Campaign, choice: Choice) -> GoldTable:
@@ -199,6 +240,22 @@ def _ceiling(campaign: Campaign, choice: GoldChoice) -> tuple[GoldTable, list[Sc
     name = f"gold {choice.run} of others" + ("" if choice.use == "z" else ", raw")
     gold, tables = human_ceiling(run, use=choice.use, name=name)
     return replace(gold, sha256=run.input_digest), tables
+
+
+def _ceiling_of(
+    campaigns: Sequence[Campaign], numbers: Sequence[int], name: str, use: str
+) -> Ceiling:
+    """Return gold from which workers are held out, pooled if it is of several campaigns, and their scores."""
+    runs = [run_numbered(each, number) for each, number in zip(campaigns, numbers, strict=True)]
+    parts = [human_ceiling(run, use=use, name=name) for run in runs]
+    if len(parts) == 1:
+        gold, tables = parts[0]
+        return Ceiling(gold, tuple(tables))
+    names = pooling_names(campaigns)
+    # As many workers as every campaign has.
+    n_rows = min(len(tables) for _, tables in parts)
+    pooled = [pool_scores([tables[i] for _, tables in parts], names=names) for i in range(n_rows)]
+    return Ceiling(pool_gold([gold for gold, _ in parts], names=names), tuple(pooled))
 
 
 def _run_gold(run: GoldRun, use: str) -> GoldTable:
@@ -270,8 +327,9 @@ def _output_words(campaign: Campaign) -> dict[Key, int]:
 # Pooled ---------------------------------------------------------------------------------------
 
 
-def _pooled(choices: Sequence[Choice], metrics: Sequence[Metric]) -> Sources:
+def _pooled(choices: Sequence[Choice], metrics: Sequence[Metric], wants_people: bool) -> Sources:
     golds, campaigns, names = [], [], []
+    ceilings: dict[str, Ceiling] = {}
     for choice in choices:
         assert isinstance(choice, PooledChoice)
         campaigns = campaigns_coded([code for code, _ in choice.pooled])
@@ -283,13 +341,16 @@ def _pooled(choices: Sequence[Choice], metrics: Sequence[Metric]) -> Sources:
         digest = joined_digest([part.sha256 for part in parts])
         name = _pooled_name(choice.use, parts)
         golds.append(replace(pool_gold(parts, names=names), name=name, sha256=digest))
+        if choice.ceiling and wants_people:
+            numbers = [int(number) for _, number in choice.pooled]
+            ceilings[name] = _ceiling_of(campaigns, numbers, name, choice.use)
     tables = _pooled_tables(campaigns, names, metrics)
     texts = {
         f"{name}{POOLING_SEPARATOR}{segment}": text
         for name, campaign in zip(names, campaigns, strict=True)
         for segment, text in _texts_by_segment(campaign).items()
     }
-    return Sources(tables, golds, _measured(texts) if texts else None)
+    return Sources(tables, golds, _measured(texts) if texts else None, ceilings=ceilings)
 
 
 def _part(campaign: Campaign, source: int | str, use: str) -> GoldTable:

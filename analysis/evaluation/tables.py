@@ -20,7 +20,7 @@ from ..tables.table import (
 )
 from .file_names import Parts, file_names
 from .good_enough import good_enough_table
-from .human_sentence import human_sentence
+from .human_sentence import human_sentence, human_table
 from .model_sizes import model_sizes_table
 from .prediction_tables import prediction_table
 from .results import (
@@ -58,6 +58,8 @@ def tables_of(result: EvaluationResult) -> list[Table]:
         name = gold.gold.name
         if gold.segment:
             tables.append((("segment", name), segment_table(gold, result.options)))
+        if gold.humans:
+            tables.append((("people", name), human_table(gold, result.options)))
         if gold.predictions:
             tables.append((("prediction", name), prediction_table(gold, result.options)))
         if gold.good_enough:

@@ -102,6 +102,20 @@ class UnitEstimates:
         is_perfect = (self.largest < LARGEST) & (np.abs(centre) >= np.arctanh(self.largest))
         return np.where(is_perfect, np.nan, np.clip(ends, *self.limits))
 
+    def differences_from(self, place: int, confidence: float = 0.95) -> Floats:
+        """Return every metric's difference from the one at `place`, and the ends of its t interval, shape (3, n_metrics)."""
+        check_between("confidence", confidence, 0, 1)
+        # On their own scale, estimates vary by the slope of the transformation times as much.
+        slope = 1 - self.estimates**2 if self.scale == "fisher" else np.ones(len(self.estimates))
+        covariance = self.covariance * slope[:, None] * slope
+        variance = np.diag(covariance) + covariance[place, place] - 2 * covariance[place]
+        quantile = scipy.special.stdtrit(max(self.n_units - 1, 1), (1 + confidence) / 2)
+        difference = self.estimates - self.estimates[place]
+        reach = quantile * np.sqrt(np.maximum(variance, 0))
+        if self.n_units < MIN_SEGMENTS:
+            reach = np.full(len(difference), np.nan)
+        return np.stack([difference, difference - reach, difference + reach])
+
     def compare(self) -> ComparisonMatrix:
         """Test every difference by Student's t, one-sided; a small `pvalue[i, j]` favours metric i.
 

@@ -47,7 +47,8 @@ def store(run: GoldRun, name: str, noise: float, *, higher: bool | None = True, 
 def test_an_evaluation_is_stored_with_its_inputs(run):
     metrics = [store(run, "good", 0.2), store(run, "poor", 3)]
     evaluation = evaluate_campaign(campaign=run.campaign)
-    assert (evaluation.number, evaluation.golds) == (1, [{"run": 1, "use": "z"}])
+    gold = {"run": 1, "use": "z", "ceiling": True}
+    assert (evaluation.number, evaluation.golds) == (1, [gold])
     assert set(evaluation.metrics.all()) == set(metrics)
     gold = result_of(evaluation).golds[0]
     assert gold.winners == ("good",) and gold.gold.n == 70

@@ -1,13 +1,17 @@
 """Workers against the gold of other workers, by the same test as metrics."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import stats
 
-from analysis.stats.by_segment import correlations_by_segment
+from analysis.stats.by_segment import UnitEstimates, correlations_by_segment
 from analysis.stats.human_ceiling import HeldOut, hold_out, sizes_for
 from analysis.stats.sample_size import spearman_brown
 from analysis.stats.segments import Method
+from analysis.stats.williams import williams_matrix
 from tests.analysis.simulated_ratings import Crowd, simulate_ratings
 
 
@@ -121,7 +125,12 @@ def human_like_metric(held_out: HeldOut) -> np.ndarray:
 
 
 def rejections(
-    crowd: Crowd, n: int, *, is_fair: bool = True, method: Method = "per_worker"
+    crowd: Crowd,
+    n: int,
+    *,
+    is_fair: bool = True,
+    method: Method = "per_worker",
+    williams: bool = False,
 ) -> float:
     rng = np.random.default_rng(8)
     rejected = []
@@ -134,7 +143,12 @@ def rejections(
         if not is_fair:
             # The worker's own rating is part of the gold, as it is in the gold of the campaign.
             gold = (held_out.n_gold * gold + worker) / (held_out.n_gold + 1)
-        tests = correlations_by_segment([worker, metric], gold, segments).compare()
+        rows = [worker, metric]
+        tests = (
+            williams_matrix(rows, gold)
+            if williams
+            else correlations_by_segment(rows, gold, segments).compare()
+        )
         rejected.append(tests.pvalue[0, 1] < 0.05)
     return float(np.mean(rejected))
 
@@ -152,6 +166,50 @@ CROWDS = {
 @pytest.mark.parametrize("crowd", CROWDS)
 def test_a_metric_as_good_as_one_worker_is_found_worse_as_often_as_the_level_says(crowd):
     assert 0.03 <= rejections(CROWDS[crowd], 1200) <= 0.07
+
+
+@pytest.mark.slow
+def test_williams_finds_it_as_often_with_one_translation_of_each_segment():
+    # Rows of workers among metrics (`human`) have the test of the metrics, which is Williams' there.
+    assert 0.03 <= rejections(CROWDS["one translation per segment"], 1200, williams=True) <= 0.07
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("crowd", CROWDS)
+def test_intervals_of_the_difference_from_one_worker_cover(crowd):
+    rng = np.random.default_rng(9)
+    covered = []
+    for _ in range(800):
+        ratings = simulate_ratings(rng, CROWDS[crowd])
+        columns = ratings.z, ratings.workers, ratings.translations
+        held_out = hold_out(*columns, rng=rng, sizes=(1, 2))
+        rows = [held_out.scores[0], human_like_metric(held_out)]
+        segments = held_out.translations % CROWDS[crowd].n_segments
+        result = correlations_by_segment(rows, held_out.gold, segments)
+        _, low, high = result.differences_from(0)[:, 1]
+        covered.append(low < 0 < high)
+    assert 0.93 <= np.mean(covered) <= 0.97
+
+
+def test_differences_from_a_metric_by_hand():
+    result = UnitEstimates(
+        measure="acc_eq",
+        estimates=np.array([0.5, 0.7]),
+        covariance=np.array([[0.04, 0.01], [0.01, 0.09]]),
+        scale="plain",
+        n=10,
+        n_units=5,
+        limits=(0.0, 1.0),
+        higher_is_better=(True, True),
+        how="test",
+    )
+    reach = stats.t.ppf(0.975, 4) * np.sqrt(0.04 + 0.09 - 0.02)
+    assert_allclose(result.differences_from(0)[:, 1], [0.2, 0.2 - reach, 0.2 + reach])
+    assert_allclose(result.differences_from(0)[:, 0], 0, atol=1e-12)
+    # A change of Fisher's z is one of r times 1 - r squared.
+    of_r = replace(result, scale="fisher").differences_from(0)[:, 1]
+    se = np.sqrt(0.04 * 0.75**2 + 0.09 * 0.51**2 - 0.02 * 0.75 * 0.51)
+    assert_allclose(of_r[2] - 0.2, stats.t.ppf(0.975, 4) * se)
 
 
 def test_gold_that_contains_the_worker_would_favour_the_worker():

@@ -1,15 +1,22 @@
 """Workers as rows of an evaluation of a campaign's metrics."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from django.urls import reverse
 from numpy.testing import assert_allclose
 
-from analysis.evaluation.results import Options
+from analysis.evaluation.aligned_rows import Rows
+from analysis.evaluation.human_sentence import sentence_about_people
+from analysis.evaluation.report import findings
+from analysis.evaluation.results import AgainstWorker, Estimate, Options
 from analysis.evaluation.stored_evaluations import (
     GoldChoice,
+    PooledChoice,
     evaluate_again,
     evaluate_campaign,
+    evaluate_pooled,
     result_of,
     rows_of,
 )
@@ -19,7 +26,8 @@ from analysis.models import GoldRun
 from analysis.scores.gold_tables import campaign_gold
 from analysis.scores.human_rows import CeilingRefused, human_ceiling
 from analysis.scores.score_tables import ScoreTable
-from analysis.scores.storing import ScoreSource, store_scores
+from analysis.scores.storing import ScoreSource, store_scores, stored_tables
+from analysis.stats.by_segment import correlations_by_segment
 from da_platform.jobs.models import Job
 from hits.campaigns.simulation import Behaviour, simulate_workers
 from hits.models import Participation
@@ -38,15 +46,23 @@ def run() -> GoldRun:
     return build_gold(campaign=campaign, minimum=4)
 
 
+def noisy(run: GoldRun) -> ScoreTable:
+    gold = campaign_gold(run)
+    noise = np.random.default_rng(1).normal(0, 0.5, len(gold.keys))
+    return ScoreTable(
+        "noisy", "segment", gold.keys, np.nan_to_num(gold.scores) + noise, True, "0" * 64
+    )
+
+
 @pytest.fixture
 def metric(run):
     """A metric with noise."""
-    gold = campaign_gold(run)
-    noise = np.random.default_rng(1).normal(0, 0.5, len(gold.keys))
-    table = ScoreTable(
-        "noisy", "segment", gold.keys, np.nan_to_num(gold.scores) + noise, True, "0" * 64
-    )
-    return store_scores(table=table, home=run.campaign, source=ScoreSource())
+    return store_scores(table=noisy(run), home=run.campaign, source=ScoreSource())
+
+
+def scores_of(metric) -> ScoreTable:
+    (table,) = stored_tables([metric])
+    return table
 
 
 def test_workers_and_gold_come_from_different_ratings(run):
@@ -109,6 +125,81 @@ def test_workers_are_not_compared_with_gold_that_contains_them(run, metric):
     full, held_out = result.golds
     assert [row.metric for row in full.segment] == ["noisy"]
     assert len(held_out.segment) == 3
+
+
+# Next to one worker, by default ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("use", ["z", "raw"])
+def test_metrics_are_put_next_to_one_worker_without_being_asked(run, metric, use):
+    evaluation = evaluate_campaign(campaign=run.campaign, golds=[GoldChoice(run.number, use)])
+    result = result_of(evaluation)
+    (gold,) = result.golds
+    # The full gold decides about metrics; workers have a table of their own.
+    assert [row.metric for row in gold.segment] == ["noisy"]
+    assert [each.measure for each in gold.humans] == ["pearson", "spearman", "kendall", "acc_eq"]
+    held_out, workers = human_ceiling(run, use=use, name="gold")
+    rows = Rows.of([scores_of(metric), *workers], held_out, Options())
+    expected = correlations_by_segment(rows.scores, rows.truth, rows.alignment.segments)
+    by_name = {row.metric: row for row in gold.humans[0].rows}
+    assert set(by_name) == {"noisy", "mean of 2 workers"}
+    assert by_name["noisy"].estimate == pytest.approx(expected.estimates[0])
+    assert gold.humans[0].worker.estimate == pytest.approx(expected.estimates[1])
+    pvalue = expected.compare().pvalue
+    assert by_name["noisy"].p_better == pytest.approx(pvalue[0, 1])
+    assert by_name["noisy"].p_worse == pytest.approx(pvalue[1, 0])
+    assert evaluate_again(evaluation).result == result
+
+
+def test_the_table_and_the_findings_say_who_is_as_good_as_a_worker(run, metric):
+    evaluation = evaluate_campaign(campaign=run.campaign)
+    result = result_of(evaluation)
+    (table,) = (table for table in tables_of(result) if table.name.startswith("people"))
+    assert {row[0].text for row in table.rows} == {"noisy", "one worker", "mean of 2 workers"}
+    assert "Next to one worker (r = " in table.note and "As good as one worker" in table.note
+    assert sentence_about_people(result.golds[0], result.options) in findings(result)
+    page = client_of("researcher").get(reverse("evaluation", args=[evaluation.code]))
+    assert "r − one worker" in page.content.decode()
+
+
+def test_workers_stand_next_to_metrics_in_documents_and_published_evaluations(run, metric):
+    for segment in run.campaign.segments.all():
+        segment.document = f"doc{segment.position // 4}"
+        segment.save(update_fields=["document"])
+    for options in (Options(level="document"), Options(uncertainty="published")):
+        evaluation = evaluate_campaign(campaign=run.campaign, options=options)
+        (gold,) = result_of(evaluation).golds
+        assert gold.humans[0].unit == options.level
+        assert gold.humans[0].correction == options.used_correction
+
+
+def test_pooled_gold_has_workers_too(run, metric):
+    campaigns = [run.campaign, make_hits(name="second", n_segments=35, hit_size=100, min_ratings=5)]
+    simulate_workers(campaign=campaigns[1], crowd={Behaviour.HONEST: 5}, seed=5)
+    weigh_pending()
+    second = build_gold(campaign=campaigns[1], minimum=4)
+    store_scores(table=noisy(second), home=campaigns[1], source=ScoreSource())
+    codes = tuple((str(campaign.code), 1) for campaign in campaigns)
+    evaluation = evaluate_pooled(golds=[PooledChoice(codes)])
+    (gold,) = result_of(evaluation).golds
+    assert gold.humans[0].n_units > gold.gold.n_segments / 2
+    assert evaluation.golds[0]["ceiling"] is True
+    assert evaluate_again(evaluation).result == result_of(evaluation)
+
+
+def test_gold_without_its_ratings_has_no_workers(run, metric):
+    Participation.objects.filter(campaign=run.campaign).first().delete()
+    evaluation = evaluate_campaign(campaign=run.campaign)
+    assert evaluation.golds == [{"run": run.number, "use": "z"}]
+    assert result_of(evaluation).golds[0].humans == ()
+
+
+def test_verdicts_follow_from_adjusted_p_values_and_the_margin_from_the_interval():
+    row = AgainstWorker("m", 0.5, Estimate(0.01, -0.04, 0.06, 9), 0.01, 0.99, 0.06, 1.0)
+    assert row.verdict(0.05) == "no significant difference" and row.verdict(0.1) == "better"
+    assert row.is_not_worse_by(0.05) and not row.is_not_worse_by(0.03)
+    assert replace(row, adjusted_worse=0.01).verdict(0.05) == "worse"
+    assert not replace(row, difference=Estimate(None)).is_not_worse_by(1)
 
 
 def test_workers_are_rows_of_documents_too(run, metric):
