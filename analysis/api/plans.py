@@ -44,7 +44,10 @@ class PlanIn(Input):
 
 @router.get("/plan", response=dict[str, Any], auth=Needs(Scope.READ))
 def plan_campaign(request: HttpRequest, wishes: Query[PlanIn]) -> dict[str, Any]:
-    """Plan a campaign: segments, ratings, workers and cost for a required power or reliability of gold."""
+    """Plan a campaign: segments, ratings, workers and cost for a required power or reliability of gold.
+
+    With `segments`, no size has more of them, and `gold` is what gold of that reliability costs for all of them.
+    """
     if wishes.like:
         components = stored_components(campaign_for(request.user, wishes.like, Level.RESEARCHER))
     else:

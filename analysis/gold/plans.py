@@ -47,6 +47,8 @@ class Wishes:
 
 
 USUAL = Wishes()
+# The size that just reaches a power may be computed slightly below it.
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +91,15 @@ class PlannedSize:
 class Plan:
     """The sizes that meet the wishes, one for each number of ratings of a translation.
 
-    `ratings_for_gold` is how many ratings make gold as reliable as wished; None if no number does.
+    `ratings_for_gold` is how many ratings make gold as reliable as wished, None if no number does. `gold` is the size that
+    gives the segments there are such gold, whatever its power; None if their number was not given.
     """
 
     wishes: Wishes
     components: VarianceComponents
     sizes: list[PlannedSize]
     ratings_for_gold: int | None
+    gold: PlannedSize | None
     signature: str
 
     @property
@@ -109,6 +113,7 @@ class Plan:
             "sizes": [size.as_json() for size in self.sizes],
             "cheapest": self.cheapest.as_json() if self.cheapest else None,
             "ratings_for_gold": self.ratings_for_gold,
+            "gold": self.gold.as_json() if self.gold else None,
             "components": asdict(self.components),
             "single_r": known(self.components.single_r),
             "signature": self.signature,
@@ -125,6 +130,9 @@ def make_plan(wishes: Wishes, components: VarianceComponents) -> Plan:
         components=components,
         sizes=sizes,
         ratings_for_gold=wished,
+        gold=_described(wishes, components, wishes.design(wishes.most_segments, wished))
+        if wished and wishes.most_segments
+        else None,
         signature=signature(
             plan=("t", "two-way", "holm-first-step"),
             systems=wishes.n_systems,
@@ -139,23 +147,27 @@ def _size(wishes: Wishes, components: VarianceComponents, n_ratings: int) -> Pla
     smallest = wishes.design(2, n_ratings)
     n = segments_for_power(smallest, components, wishes.difference, wishes.power)
     most = wishes.most_segments
-    is_enough = n is not None and (most is None or n <= most)
-    n_segments = n if is_enough else most
+    n_segments = n if n is not None and (most is None or n <= most) else most
     if n_segments is None:
         return None
-    design = replace(smallest, n_segments=n_segments)
+    return _described(wishes, components, replace(smallest, n_segments=n_segments))
+
+
+def _described(wishes: Wishes, components: VarianceComponents, design: Design) -> PlannedSize:
+    """Return what a campaign of this size would show and cost."""
+    reached = power(design, components, wishes.difference)
     return PlannedSize(
         design=design,
-        power=power(design, components, wishes.difference),
+        power=reached,
         smallest_difference=smallest_difference(design, components, wishes.power),
-        reliability=float(gold_reliability(components, n_ratings)),
+        reliability=float(gold_reliability(components, design.n_ratings)),
         cost=Cost(
             n_hits=design.n_hits,
             n_translations=design.n_translations,
-            ratings=n_ratings,
+            ratings=design.n_ratings,
             pay=wishes.pay,
             fee_percent=wishes.fee_percent,
             pass_percent=wishes.pass_percent,
         ),
-        is_enough=is_enough,
+        is_enough=reached >= wishes.power - ROUNDING,
     )

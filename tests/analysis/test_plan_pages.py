@@ -54,6 +54,34 @@ def test_with_few_segments_the_power_is_what_they_give():
     assert not any(size.is_enough for size in plan.sizes) and plan.sizes[0].power < 0.8
 
 
+def test_my_segments_at_a_reliability_cost_what_their_hits_cost():
+    plan = make_plan(Wishes(reliability=0.7, most_segments=300), USUAL_COMPONENTS)
+    gold = plan.gold
+    assert (gold.design.n_segments, gold.design.n_ratings) == (300, plan.ratings_for_gold)
+    assert gold.reliability >= 0.7
+    assert gold.n_trusted_ratings == 300 * 5 * plan.ratings_for_gold
+    assert gold.cost.n_assignments == 2 * gold.design.n_hits * plan.ratings_for_gold
+    assert make_plan(Wishes(reliability=0.7), USUAL_COMPONENTS).gold is None
+    # The same as the size that the campaign would have for its ranking, if that needs all segments.
+    few = make_plan(Wishes(reliability=0.7, difference=0.01, most_segments=300), USUAL_COMPONENTS)
+    assert few.gold.cost == gold.cost and not few.gold.is_enough
+
+
+def test_page_command_and_api_say_what_reliable_gold_of_my_segments_costs(earlier, capsys):
+    plan = make_plan(Wishes(reliability=0.7, most_segments=300), USUAL_COMPONENTS)
+    address = reverse("plan_campaign")
+    page = client_of("researcher").get(address, {"reliability": "0.7", "segments": "300"})
+    assert f"{plan.gold.n_trusted_ratings:,} ratings that cost" in page.content.decode()
+    without = client_of("researcher").get(address, {"reliability": "0.7"})
+    assert "Enter the segments you have" in without.content.decode()
+    call_command("plan_campaign", "--reliability", "0.7", "--segments", "300")
+    assert f"For your 300 segments: {plan.gold.n_trusted_ratings:,} ratings" in (
+        capsys.readouterr().out
+    )
+    answer = caller("researcher").get("/campaigns/plan", reliability=0.7, segments=300).json()
+    assert answer["gold"]["cost"] == str(plan.gold.cost.total)
+
+
 def test_variances_of_an_earlier_campaign_are_measured_with_its_agreement(earlier):
     with pytest.raises(ComponentsRefused, match="Measure its agreement first"):
         stored_components(earlier)

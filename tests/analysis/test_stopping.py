@@ -14,7 +14,7 @@ from analysis.stats.stopping import (
     sequential_pvalues,
     spent,
 )
-from benchmarks.stopping import Plan, errors
+from benchmarks.stopping import Plan, errors, most_errors
 
 FIVE = (0.2, 0.4, 0.6, 0.8, 1.0)
 # Half of .05 in each direction, as in the tables.
@@ -196,6 +196,7 @@ def test_the_rule_says_what_was_fixed():
 @pytest.mark.slow
 @pytest.mark.parametrize("spending", SPENDING)
 def test_equal_systems_are_told_apart_in_at_most_5_percent_of_campaigns(spending):
-    rate = errors(Plan((0.0,) * 4, 150), Rule(5, spending=spending), campaigns=300)
-    # A rate of 5 % has a standard error of 1.3 %.
-    assert rate < 0.08
+    """Nothing is given up, which would only make errors rarer."""
+    n = 2000
+    rate = errors(Plan((0.0,) * 4, 150), Rule(5, spending=spending, least_chance=0), campaigns=n)
+    assert rate <= most_errors(n)

@@ -36,7 +36,12 @@ class Command(BaseCommand):
             default=0.8,
             help="required reliability of gold (default: 0.8)",
         )
-        parser.add_argument("--segments", type=int, metavar="N", help="no more segments than this")
+        parser.add_argument(
+            "--segments",
+            type=int,
+            metavar="N",
+            help="no more segments than this; also says what reliable gold of all of them costs",
+        )
         parser.add_argument(
             "--genuine", type=int, default=70, help="genuine items of a HIT (default: 70)"
         )
@@ -153,4 +158,9 @@ def _page(plan: Plan) -> list[str]:
         if plan.ratings_for_gold
         else f"No number of ratings makes gold as reliable as {plan.wishes.reliability:g}."
     )
+    if gold := plan.gold:
+        lines.append(
+            f"For your {gold.design.n_segments:,} segments: {gold.n_trusted_ratings:,} ratings, "
+            f"{gold.cost.n_assignments:,} assignments to pay, {gold.cost.total:,.2f} in all."
+        )
     return [*lines, f"Signature: {plan.signature}"]
