@@ -23,6 +23,7 @@ from analysis.api.plans import router as plans_router
 from analysis.api.post_editions import router as post_editions_router
 from analysis.api.presentation import router as presentation_router
 from analysis.api.results import router as results_router
+from analysis.api.weights import router as weights_router
 from hits.api.audit_log import router as audit_router
 from hits.api.campaigns import router as campaigns_router
 from hits.api.holds import router as holds_router
@@ -101,6 +102,7 @@ for about_campaigns in (
     looks_router,
     workers_router,
     likeness_router,
+    weights_router,
     holds_router,
     worker_words_router,
     questionnaires_router,

@@ -9,7 +9,7 @@ from hits.models import Campaign
 from hits.people.access import for_campaign_admins
 
 from ..gold.results import run_of
-from ..models import GoldWeight
+from ..gold.weights import newest_weighted, weights_of
 
 WORKERS_PER_PAGE = 50
 
@@ -19,11 +19,10 @@ WORKERS_PER_PAGE = 50
 def worker_weights(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """Show the weights of a run, by default the newest one that has any."""
     number = request.GET.get("run")
-    run = run_of(campaign, number) if number else campaign.gold_runs.weighted().newest()
-    weights = GoldWeight.objects.filter(run=run).select_related("worker").order_by("-weight", "pk")
+    run = run_of(campaign, number) if number else newest_weighted(campaign)
     context = {
         "campaign": campaign,
         "run": run,
-        "page": Paginator(weights, WORKERS_PER_PAGE).get_page(request.GET.get("page")),
+        "page": Paginator(weights_of(run), WORKERS_PER_PAGE).get_page(request.GET.get("page")),
     }
     return render(request, "analysis/worker_weights.html", context)

@@ -16,7 +16,9 @@ from analysis.gold.reliability import measure_reliability
 from analysis.gold.report import make_report
 from analysis.gold.runs import build_gold
 from analysis.gold.runs import ratings_of as ratings_behind
+from analysis.gold.weights import reasons_for
 from analysis.metrics.computing import compute_metrics
+from analysis.models import GoldWeight
 from analysis.stats.roles import Role
 from da_platform.jobs.models import Job
 from da_platform.jobs.running import run_job, start_job
@@ -24,6 +26,7 @@ from hits.campaigns.simulation import Behaviour, simulate_workers
 from hits.models import Assignment, Campaign, Item, Participation, Rating, TextReport
 from hits.rating.reports import MOST_EXCUSED
 from hits.workers.trust import weigh_pending
+from tests.api.callers import caller
 from tests.decisions import exclude, reinstate
 from tests.documents.campaigns import document_campaign
 from tests.factories import make_hits
@@ -90,6 +93,36 @@ def test_weights_are_shown_and_exported(campaign, client):
     lines = b"".join(exported.streaming_content).decode().splitlines()
     assert lines[0].startswith("campaign,worker,provider,weight,discrimination")
     assert len(lines) == 1 + run.weights.count()
+
+
+def test_the_page_of_a_worker_and_the_api_give_the_weight_with_its_reasons(campaign):
+    client = browser_of(make_person("superuser"))
+    person = Participation.objects.trusted().first()
+    page = reverse("campaign_worker", args=[campaign.code, person.worker.code])
+    assert "Weight of the ratings" not in client.get(page).content.decode()
+    run = build_gold(campaign=campaign, method="weighted", minimum=1)
+    own = run.weights.get(worker=person.worker)
+    content = client.get(page).content.decode()
+    assert "Weight of the ratings" in content and f"<strong>{own.weight:.2f}</strong>" in content
+    assert f"observed {own.own_discrimination:.2f} over {own.n_pairs} pairs" in content
+    api, path = caller("admin"), f"/campaigns/{campaign.code}/workers/weights"
+    rows = api.get(path).json()["items"]
+    assert [row["weight"] for row in rows] == sorted(
+        run.weights.values_list("weight", flat=True), reverse=True
+    )
+    [row] = api.get(path, worker=str(person.worker.code), gold=run.number).json()["items"]
+    assert row["weight"] == own.weight and row["gold"] == run.number
+    assert row["reasons"] == reasons_for(own)
+    assert api.get(path, gold=99).status_code == 404
+
+
+def test_reasons_say_what_was_not_seen_and_who_counts_little():
+    numbers = {"discrimination": 0.9, "repeat_variance": 0.5, "n_pairs": 1, "n_repeats": 0}
+    unseen = reasons_for(GoldWeight(weight=0.2, own_discrimination=0.3, **numbers))
+    assert "observed 0.30 over 1 pair;" in unseen[0] and "(no repeats)" in unseen[1]
+    assert "only a part of one" in unseen[2] and "0.40" in unseen[2]
+    none = reasons_for(GoldWeight(weight=0, agreement=0.1, **numbers))
+    assert "Follows the others" in none[2] and "do not count" in none[3]
 
 
 def report(assignment: Assignment, items: list[Item]) -> None:

@@ -129,7 +129,7 @@ SAME = {
     "campaign_worker_texts_file": "get_worker_texts",
     "campaign_questionnaire": "save_questionnaire",
     "campaign_questionnaire_file": "get_questionnaire",
-    "worker_weights": "download_export",
+    "worker_weights": "list_worker_weights",
     "post_editions": "list_post_editions",
     "measure_editor_agreement": "measure_editor_agreement",
     # The same job with other options, which its problems name.
