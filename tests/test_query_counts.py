@@ -35,7 +35,7 @@ LISTS = {
     "campaign_workers": 14,
     "held_hits": 10,
     "text_reports": 10,
-    "campaign_worker": 32,
+    "campaign_worker": 33,
     "worker_groups": 18,
     "worker_likeness": 14,
     "worker_weights": 14,

@@ -178,7 +178,12 @@ def rank_systems(
 
 def _ranked_by(run: GoldRun) -> str:
     if run.method == GoldRun.Method.WEIGHTED:
-        return "weighted ratings, with random effects of segments"
+        uneven = (
+            ", and each counted by 1 / its chance, which makes them nearly and not exactly unbiased"
+            if run.campaign.has_uneven_sample
+            else ""
+        )
+        return f"weighted ratings, with random effects of segments{uneven}"
     if run.helper is None:
         return "mean z over segments"
     metric = run.helper["metric"]
