@@ -23,6 +23,9 @@ from .counted_ratings import (
 )
 from .gold_arrays import Floats
 
+# With more ratings than this there are fewer splits, so that it takes minutes at most, but never below the second number.
+MANY_RATINGS, FEWEST_SPLITS = 200_000, 20
+
 METHODS: tuple[Method, ...] = ("per_worker", "pooled", "weighted")
 
 
@@ -52,13 +55,13 @@ def measure_reliability(
     *,
     method: Method,
     ratings: RatingArrays | None = None,
-    n_splits: int = N_SPLITS,
+    n_splits: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Reliability | None:
     """Correlate the scores from random halves of the workers that count; None with fewer than two, or if they cannot be weighed.
 
     The campaign's seed decides the splits, and they are the same for every method that counts the same
-    workers.
+    workers. By default there are 200 splits, and fewer if there are many ratings.
     """
     ratings = load_ratings(campaign) if ratings is None else ratings
     columns = CountedColumns.of(ratings, load_trust(campaign, method))
@@ -87,8 +90,13 @@ def measure_reliability(
         segments,
         weigh=weigh,
         method=method,
-        n_splits=n_splits,
+        n_splits=n_splits or splits_for(len(rows)),
         rng=np.random.default_rng(campaign.seed),
         progress=progress,
     )
     return Reliability(method, halves)
+
+
+def splits_for(n_ratings: int) -> int:
+    """Return how many splits so many ratings get."""
+    return max(min(N_SPLITS, N_SPLITS * MANY_RATINGS // max(n_ratings, 1)), FEWEST_SPLITS)

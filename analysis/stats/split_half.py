@@ -25,8 +25,8 @@ from .weighted_scores import weighted_means_of_systems
 N_SPLITS = 200
 # Share of the splits within the range around the mean.
 RANGE = 0.95
-# For the interval, workers are left out in this many groups, each from the first of the splits.
-N_GROUPS, SPLITS_WITHOUT = 20, 20
+# For the interval, workers are left out in this many groups, each from the first tenth of the splits.
+N_GROUPS = 20
 
 # What the ratings of each of these workers are worth, judged by these workers alone.
 Weigh = Callable[[Keys], Floats]
@@ -136,7 +136,7 @@ def split_half(
     for is_first in halves:
         is_first[rng.permutation(n)[: n // 2]] = True
     groups = rng.permutation(n) % min(N_GROUPS, max(n, 1))
-    n_again = min(SPLITS_WITHOUT, n_splits)
+    n_again = max(n_splits // 10, min(2, n_splits))
     n_steps = n_splits + n_again * (int(groups.max(initial=-1)) + 1)
     done, by_split, everyone = 0, np.full((n_splits, 3), np.nan), np.ones(n, dtype=np.bool_)
     for split, is_first in enumerate(halves):

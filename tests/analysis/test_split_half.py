@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from analysis.gold.reliability import splits_for
 from analysis.stats.split_half import RANGE, SplitHalf, split_half
 
 N_SYSTEMS, N_SEGMENTS, PER_WORKER = 8, 40, 70
@@ -82,6 +83,16 @@ def test_weights_are_for_weighted_scores():
         halves(columns, method="weighted")
     with pytest.raises(ValueError, match="`weigh` is needed"):
         halves(columns, weigh=lambda workers: np.ones(len(workers)))
+
+
+def test_large_campaigns_get_fewer_splits():
+    assert [splits_for(n) for n in (0, 31_664, 200_000, 1_000_000, 10**8)] == [
+        200,
+        200,
+        200,
+        40,
+        20,
+    ]
 
 
 @pytest.mark.slow
