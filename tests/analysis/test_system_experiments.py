@@ -129,6 +129,14 @@ def test_the_documented_example_prints_what_the_documentation_says(tmp_path, cap
     assert printed in page
     stored = json.loads((tmp_path / "report" / "result.json").read_text())
     assert stored["options"]["metrics"] == "BLEU chrF"
+    human = tmp_path / "people.tsv"
+    human.write_text(page.partition("$ cat people.tsv\n")[2].partition("```")[0])
+    how = ("--metrics", "BLEU", "--human", str(human), "--out", str(tmp_path / "agreement"))
+    call_command("experiment", "systems", *arguments, *how)
+    table = (tmp_path / "agreement" / "tables" / "system-agreement.md").read_text()
+    rows = "".join(f"{line}\n" for line in table.splitlines() if line.startswith("|"))
+    assert rows and rows in page
+    assert "p-values are not corrected for their number here" in table
 
 
 @pytest.mark.django_db
