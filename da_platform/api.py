@@ -162,6 +162,7 @@ def _denied(request: HttpRequest, error: PermissionDenied) -> HttpResponse:
 _TAKING_FILES = {
     *("create_campaign", "add_scores", "add_post_editions", "add_gold", "add_judgements"),
     *("import_post_editions", "rate_against", "start_experiment_on_files", "import_collection"),
+    *("add_gold_to_collection", "add_scores_to_collection"),
 }
 
 

@@ -16,6 +16,10 @@ from django.db import connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from analysis.evaluation.pictures import pictures_of_result
+from analysis.evaluation.stored_evaluations import result_of
+from analysis.evaluation.tables import tables_of
+from analysis.models import Evaluation
 from hits.people.tokens import make_token
 from tests.addresses import api_schema
 from tests.api.callers import ALL_SCOPES
@@ -135,6 +139,7 @@ def api_path(path: str, plenty: Plenty) -> str:
         "way": "hand",
         "metric": plenty.metric.code,
         "experiment": plenty.experiment.code,
+        "collection": plenty.collection.code,
         "number": plenty.evaluation.number if of_evaluation else plenty.gold.number,
         "name": _name_of_file(path, plenty),
         "person": plenty.membership.user.pk,
@@ -143,6 +148,11 @@ def api_path(path: str, plenty: Plenty) -> str:
         "assignment": plenty.assignment.code,
         "rule": plenty.rule.code,
     }
+    if "/collections" in path:
+        evaluation = Evaluation.objects.filter(collection=plenty.collection).latest("pk")
+        parts = tables_of if "/tables" in path else pictures_of_result
+        name = parts(result_of(evaluation))[0].name
+        values |= {"number": evaluation.number, "name": name}
     names = {parameter["name"] for parameter in operations().get(path, {}).get("parameters", [])}
     query = "?earlier=1&later=2" if "earlier" in names else "?format=csv" * ("format" in names)
     return path.format(**values) + query

@@ -67,7 +67,7 @@ def takes_files(address: Address) -> bool:
 def with_files_by_description() -> set[str]:
     """The paths of the API that accept files according to its OpenAPI schema."""
     return {
-        path
+        path.replace("{collection}", "{code}")
         for path, methods in api_schema()["paths"].items()
         if "multipart/form-data" in str(methods.get("post", {}).get("requestBody"))
     }
