@@ -5,9 +5,9 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
+from ..guidance_files import Guidance
 from ..languages import direction
 from ..models import Campaign
-from ..rating.guidance import Guidance
 from ..rating.own_texts import (
     TextPath,
     english_texts,

@@ -186,7 +186,7 @@ class Migration(migrations.Migration):
                         blank=True,
                         default=dict,
                         editable=False,
-                        help_text="Its own statement, examples, practice, question and buttons: see hits.rating.guidance.",
+                        help_text="Its own statement, examples, practice, question and buttons: see hits.guidance_files.",
                     ),
                 ),
                 (

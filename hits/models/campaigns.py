@@ -21,6 +21,7 @@ from analysis.stats.thresholds import (
     MOST_LOOKS,
 )
 
+from .. import guidance_files
 from ..hit_sizes import MAX_HIT_SIZE
 from ..languages import closest_language, validate_language_code
 from ..task_facts import facts_of, kinds, task_choices
@@ -51,7 +52,11 @@ def new_seed() -> int:
 
 def interface_languages() -> list[tuple[str, str]]:
     # A function, so that another language is no migration.
-    return list(settings.LANGUAGES)
+    known = dict(settings.LANGUAGES)
+    return [
+        *known.items(),
+        *((c, name) for c, name in guidance_files.interface_languages() if c not in known),
+    ]
 
 
 class CampaignQuerySet(models.QuerySet["Campaign"]):
@@ -256,7 +261,7 @@ class Campaign(models.Model):
         default=dict,
         blank=True,
         editable=False,
-        help_text="Its own statement, examples, practice, question and buttons: see hits.rating.guidance.",
+        help_text="Its own statement, examples, practice, question and buttons: see hits.guidance_files.",
     )
     questionnaire = models.JSONField(
         default=dict,
@@ -536,7 +541,7 @@ class Campaign(models.Model):
     @property
     def page_language(self) -> str:
         """The language of buttons and messages."""
-        spoken = [code for code, _ in settings.LANGUAGES]
+        spoken = [code for code, _ in interface_languages()]
         return self.interface_language or closest_language(self.target_language, spoken) or "en"
 
     @property

@@ -1,4 +1,4 @@
-"""The strings of the workers' pages in a campaign's own words, where it has any."""
+"""The strings of the workers' pages in words that no catalogue has: a campaign's own, or those of a language's file."""
 
 import re
 from collections.abc import Iterator
@@ -12,6 +12,7 @@ from django.conf import settings
 from django.utils import translation
 from django.utils.translation import trans_real
 
+from ..guidance_files import FALLBACK_LANGUAGE, interface_in
 from ..models import Campaign
 
 PLACEHOLDER = re.compile(r"%\(\w+\)s|\{\w+\}")
@@ -63,23 +64,27 @@ class OwnWords(NullTranslations):
         return self._language
 
 
-def has_own_interface(campaign: Campaign) -> bool:
-    return bool(campaign.guidance.get("interface"))
+def words_of(campaign: Campaign) -> dict[str, Any]:
+    """Return the strings of the pages that do not come from a catalogue: the campaign's own, or those of a file."""
+    own: dict[str, Any] = campaign.guidance.get("interface", {})
+    return own or interface_in(campaign.page_language)
 
 
 def page_language_of(campaign: Campaign) -> str:
     """Return the language of buttons and messages; own ones are in the target language."""
-    return campaign.target_language if has_own_interface(campaign) else campaign.page_language
+    has_own = bool(campaign.guidance.get("interface"))
+    return campaign.target_language if has_own else campaign.page_language
 
 
 @contextmanager
 def speaking(campaign: Campaign) -> Iterator[None]:
     """Show pages in the campaign's interface language, or in its own words."""
-    with translation.override(campaign.page_language):
-        if has_own_interface(campaign):
+    has_catalogue = campaign.page_language in dict(settings.LANGUAGES)
+    catalogue_language = campaign.page_language if has_catalogue else FALLBACK_LANGUAGE
+    with translation.override(catalogue_language):
+        if words := words_of(campaign):
             # Django has no other way to use a catalogue that is not a file; `override` restores the last one.
-            catalogue = trans_real.translation(campaign.page_language)
-            words = campaign.guidance["interface"]
-            own_words = OwnWords(words, campaign.target_language, catalogue)
+            catalogue = trans_real.translation(catalogue_language)
+            own_words = OwnWords(words, page_language_of(campaign), catalogue)
             trans_real._active.value = own_words  # type: ignore[attr-defined]
         yield

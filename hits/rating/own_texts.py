@@ -15,8 +15,8 @@ from da_platform.files.problems import Problem, Problems
 from da_platform.files.texts import fault_in_text
 
 from ..exceptions import TextsRefused
+from ..guidance_files import FALLBACK_LANGUAGE, Guidance, guidance_in
 from ..languages import closest_language
-from .guidance import FALLBACK_LANGUAGE, Guidance, guidance_in
 from .interface import fault_in_interface, interface_strings
 from .practice import SECTIONS
 

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from hits.languages import closest_language, name_of
 
-from .guidance import (
+from ..guidance_files import (
     FALLBACK_LANGUAGE,
     Guidance,
     guidance_in,

@@ -9,12 +9,12 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.translation import gettext
 
+from ..guidance_files import wording_language
 from ..languages import direction, name_of
 from ..models import Assignment, Campaign, TextReport
 from ..questionnaires.answering import questionnaire_of
 from ..questionnaires.forms import QuestionsForm
 from ..rating import desk
-from ..rating.guidance import wording_language
 from ..rating.interface import page_language_of, speaking
 from ..rating.own_texts import has_own_texts
 from ..rating.practice import SECTIONS, Practice, practice_for, practice_from, statement_for

@@ -5,6 +5,7 @@ from django.conf import settings
 from django.urls import reverse
 from playwright.sync_api import Locator, Page, expect
 
+from da_platform.catalogues import name_in_itself
 from hits.models import Campaign
 from hits.rating.practice import statement_for
 from tests.browser.campaigns import make_hits_between
@@ -19,6 +20,7 @@ from tests.browser.rating import (
 )
 from tests.browser.test_looks import HIDDEN_PARTS
 from tests.factories import make_hits
+from tests.script_direction import direction_of
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.xdist_group("browser_languages")]
 
@@ -73,7 +75,7 @@ def test_every_language_fits_a_narrow_phone(visitor: Visitor):
         Campaign.objects.update(target_language=language, interface_language=language)
         for name in ("rate", "stop"):
             page.goto(reverse(name, args=[assignment.code]))
-            side = "rtl" if language == "ar" else "ltr"
+            side = direction_of(name_in_itself(language))
             expect_language(page.locator("html"), language, side)
             assert page.evaluate(HIDDEN_PARTS) == [], (language, name)
         for name, step in (("instructions", []), ("practice", [1])):

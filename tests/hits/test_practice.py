@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from hits.guidance_files import guidance_in, guidance_languages, wording_language
 from hits.languages import is_spaced
 from hits.models import Campaign
 from hits.post_editing.changes import share_changed
 from hits.post_editing.practice import judge_edit
-from hits.rating.guidance import guidance_in, guidance_languages, wording_language
 from hits.rating.practice import SECTIONS, EditedText, practice_for, statement_for
 from hits.task_facts import known_tasks
 from hits.task_kinds import kind_of

@@ -27,6 +27,7 @@ from hits.rating.assignments import take_assignment
 from hits.rating.practice import GRAY, statement_for
 from tests.factories import make_hits, make_worker, rate_items
 from tests.recruits import right_answer, wrong_answer
+from tests.script_direction import direction_of
 
 SOURCE_FOLDERS = ["hits", "analysis", "da_platform"]
 LANGUAGES = [code for code, _ in settings.LANGUAGES if code != "en"]
@@ -309,7 +310,7 @@ def english_left(page: str, language: str) -> list[str]:
 @visited_language
 def test_every_page_is_in_the_language_and_direction_of_the_campaign(language: str) -> None:
     for name, page in visit_all_pages(language).items():
-        direction_code = "rtl" if language == "ar" else "ltr"
+        direction_code = direction_of(statement_for(language, Campaign.Task.FLUENCY))
         assert f'<html lang="{language}" dir="{direction_code}">' in page, name
         assert english_left(page, language) == [], name
         if language != "de":

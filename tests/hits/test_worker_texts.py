@@ -17,8 +17,8 @@ from django.utils.translation import gettext, ngettext
 from hits.campaigns.editing import duplicate_campaign
 from hits.campaigns.worker_texts import progress_of, set_texts, texts_file
 from hits.exceptions import TextsRefused
+from hits.guidance_files import guidance_in
 from hits.models import Campaign
-from hits.rating.guidance import guidance_in
 from hits.rating.interface import interface_strings, speaking
 from hits.rating.own_texts import leaves, put, read_texts
 from hits.views.worker_context import campaign_context, practice_of

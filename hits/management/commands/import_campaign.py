@@ -5,7 +5,6 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 
 from hits.campaigns.importing import FORMATS, ImportSummary, import_campaign
@@ -20,6 +19,7 @@ from hits.management.base import (
     summary_as_json,
 )
 from hits.models import DEFAULT_HITS_PER_WORKER, Campaign
+from hits.models.campaigns import interface_languages
 
 EXAMPLES = """\
 examples:
@@ -255,7 +255,7 @@ class Command(CommandWithExamples):
         )
         parser.add_argument(
             "--interface-language",
-            choices=[code for code, _ in settings.LANGUAGES],
+            choices=[code for code, _ in interface_languages()],
             help="for buttons and messages (default: the target language, or English)",
         )
         parser.add_argument(
