@@ -90,6 +90,17 @@ class Words:
     presented: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class ScoreWords:
+    """What plots about a worker call the scores: the axis, one answer and several, and two titles."""
+
+    axis: str = "Score"
+    answer: str = "Rating"
+    answers: str = "Ratings"
+    use: str = "How the scale is used"
+    in_order: str = "Scores, one after the other"
+
+
 def screens_in_words(size: int, most: int) -> str:
     """Say how many screens with several texts a HIT has."""
     pattern = ngettext(
@@ -116,6 +127,11 @@ class TaskKind(ABC):
     seconds_per_screen: ClassVar[float]
     # What reports call an answer.
     answer_noun: ClassVar[str] = "rating"
+    # What decides about a worker, and which HITs are held besides those with impossible times.
+    control_noun: ClassVar[str] = "degraded pairs"
+    also_held: ClassVar[str] = ""
+    # What plots call the scores from 0 to 100.
+    score_words: ClassVar[ScoreWords] = ScoreWords()
     # Whether a screen holds several items. The kind then sends what is ahead with `save`.
     has_large_screens: ClassVar[bool] = False
     # Whether the pages have a place for pictures, sounds and videos.

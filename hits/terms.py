@@ -64,6 +64,7 @@ TERMS = {
     ),
     "held": _term(
         "HITs held",
-        "Nobody can have read the texts in that time; a person decides whether they count.",
+        "Nobody can have read the texts in that time, or they were skipped or not edited; a person decides whether "
+        "they count.",
     ),
 }

@@ -15,7 +15,7 @@ from ..models import Assignment, Campaign, Participation, PostEdition
 from ..post_editing.saving import MAX_LENGTH, SavedEdit, as_one_line, read_edit, save_edit
 from ..rating import desk
 from ..task_facts import TaskFacts
-from ..task_kinds import Judged, Sent, ShownItem, TaskKind, TextCounts, Words
+from ..task_kinds import Judged, ScoreWords, Sent, ShownItem, TaskKind, TextCounts, Words
 
 if TYPE_CHECKING:
     from ..campaigns.planning import HITPlan
@@ -59,6 +59,14 @@ class PostEditingKind(TaskKind):
     results_page = "post_editions"
     seconds_per_screen = 45
     answer_noun = "post-edition"
+    also_held = "most of whose texts were emptied, pasted or copied"
+    score_words = ScoreWords(
+        axis="Kept, %",
+        answer="Text",
+        answers="Texts",
+        use="How much of the texts is kept",
+        in_order="Texts kept, one after the other",
+    )
 
     def in_report(self, campaign: Campaign) -> str:
         return f"were post-edited, one at a time, with as few changes as possible, {IN_VIEW[campaign.effective_shows]}"

@@ -84,6 +84,8 @@ class RankingKind(TaskKind):
         return "" if ranks.filter(skip="").exists() else "Every screen was skipped."
 
     answer_noun = "rank"
+    control_noun = "degraded outputs"
+    also_held = "all of whose screens were skipped"
 
     def in_report(self, campaign: Campaign) -> str:
         return f"were ranked: up to {campaign.outputs_per_screen} outputs of a segment from best to worst, with ties"

@@ -29,6 +29,7 @@ class Origin(StrEnum):
     EMPTIED = "emptied"
     PASTED = "pasted"
     COPIED = "copied"
+    INSERTED = "inserted"
 
 
 def origin_of(edit: PostEdition, *, spaced: bool) -> Origin:
@@ -43,6 +44,9 @@ def origin_of(edit: PostEdition, *, spaced: bool) -> Origin:
     is_copy = edit.text == reference.strip()
     if is_copy and share_changed(shown, edit.text, spaced=spaced) > COPIED_SHARE:
         return Origin.COPIED
+    # Without scripts, a browser counts nothing.
+    if edit.keys == 0 and edit.pastes == 0:
+        return Origin.INSERTED
     return Origin.TYPED
 
 

@@ -16,6 +16,7 @@ from da_platform.plots.responses import drawn_file
 from ..exceptions import DecisionRefused
 from ..models import Assignment, Campaign
 from ..people.access import for_campaign_admins, user_of
+from ..task_kinds import kind_of
 from ..workers import held_hits as holding
 from ..workers.forms import DecisionForm, HoldForm
 from ..workers.held_hits import HoldChoice, HoldPreview
@@ -37,6 +38,7 @@ def held_hits(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         "choices": HoldChoice.choices,
         "burst": BURST,
         "hold_hours": holding.HOLD_HOURS,
+        "kind": kind_of(campaign),
     }
     return render(request, "hits/held_hits.html", context)
 

@@ -121,7 +121,7 @@ def campaign_worker(request: HttpRequest, campaign: Campaign, worker: UUID) -> H
         "row": row,
         "participation": participation,
         "evidence": evidence,
-        "rule": rule_in_words(campaign.trust_rule, campaign.task),
+        "rule": rule_in_words(campaign.trust_rule, kind),
         "sides": sides_of(evidence, campaign.trust_rule, signs) if evidence else [],
         # The others are sides of the evidence.
         "flags": [

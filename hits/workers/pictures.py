@@ -70,6 +70,7 @@ def pictures_of(participation: Participation, *, only: str = "") -> list[Picture
         beside_others=_beside_others(participation, ratings, hits) if wants("agreement") else None,
         beside_formula=_beside_formula(participation, ratings, hits) if wants("likeness") else None,
         hit_times=_hit_times(participation, assignments) if wants("claimed-time") else None,
+        words=kind_of(participation.campaign).score_words,
     )
 
 

@@ -23,6 +23,7 @@ from analysis.stats.timing import FAST_SECONDS, claims_too_much
 from analysis.stats.trust_rules import Stance, stance_of_agreement, stance_of_pairs
 
 from ..models import Campaign, Evidence, Participation
+from ..task_kinds import TaskKind
 from .wording import (
     NOT_EDITED,
     ORIGINS,
@@ -371,22 +372,16 @@ def _why(name: str, stance: Stance, p: float | None) -> str:
     return f"With {enough} or more, a reader would have passed."
 
 
-def rule_in_words(rule: str, task: str = "") -> str:
+def rule_in_words(rule: str, kind: TaskKind) -> str:
     """Say which sides decide under a rule."""
-    if task == Campaign.Task.RANK:
-        if rule == Rule.GUARDED:
-            return (
-                "Under the guarded rule, degraded outputs and agreement with the others decide, for a worker or "
-                "against. HITs with impossible times, or all of whose screens were skipped, are held until a person has "
-                "looked at them. The rest is advice."
-            )
-        return "Degraded outputs decide, after every HIT. The rest is advice."
     if rule == Rule.GUARDED:
+        also_held = f", or {kind.also_held}," if kind.also_held else ""
         return (
-            "Under the guarded rule, degraded pairs and agreement with the others decide, for a worker "
-            "or against. Impossible times hold a HIT until a person has looked at it. The rest is advice."
+            f"Under the guarded rule, {kind.control_noun} and agreement with the others decide, for a worker or "
+            f"against. HITs with impossible times{also_held} are held until a person has looked at them. The rest is "
+            "advice."
         )
     return (
-        "Under the published rule, the degraded pairs alone decide, after every HIT. "
+        f"Under the published rule, the {kind.control_noun} alone decide, after every HIT. "
         "The rest is advice."
     )

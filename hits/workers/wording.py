@@ -50,6 +50,11 @@ def is_of_ranking(evidence: Any) -> bool:
     return "share_last" in evidence.details
 
 
+def is_of_editing(evidence: Any) -> bool:
+    """Whether the evidence is about an editor: see `hits.post_editing.evidence`."""
+    return "typed" in evidence.details
+
+
 def pairs_in_words(evidence: Evidence) -> str:
     """Say whether the worker distinguishes degraded from genuine items, and on what evidence."""
     if is_of_ranking(evidence):
@@ -103,15 +108,23 @@ def window_in_words(evidence: Evidence) -> str:
 
 def repeats_in_words(evidence: Evidence) -> str:
     apart = evidence.repeat_mean_absolute_difference
+    is_edited = is_of_editing(evidence)
     if apart is None:
-        return "No text has been rated twice yet."
-    text = f"Repeated texts: {apart:.1f} points apart on average, over {evidence.n_repeats} pairs."
+        return f"No text has been {'edited' if is_edited else 'rated'} twice yet."
+    apart_in = "percentage points of what was kept apart" if is_edited else "points apart"
+    text = f"Repeated texts: {apart:.1f} {apart_in} on average, over {evidence.n_repeats} pairs."
     if evidence.repeat_p is None:
         return text
-    if evidence.repeat_p < RELIABLE_P:
-        way = "higher" if (evidence.repeat_mean_difference or 0) > 0 else "lower"
-        return f"{text} The second rating is significantly {way}: {p_in_words(evidence.repeat_p)}."
-    return f"{text} Neither rating is significantly higher: {p_in_words(evidence.repeat_p)}."
+    is_more = (evidence.repeat_mean_difference or 0) > 0
+    if evidence.repeat_p >= RELIABLE_P:
+        neither = "Neither edit keeps" if is_edited else "Neither rating is"
+        more = "significantly more" if is_edited else "significantly higher"
+        return f"{text} {neither} {more}: {p_in_words(evidence.repeat_p)}."
+    if is_edited:
+        way = f"The second edit keeps significantly {'more' if is_more else 'less'}"
+    else:
+        way = f"The second rating is significantly {'higher' if is_more else 'lower'}"
+    return f"{text} {way}: {p_in_words(evidence.repeat_p)}."
 
 
 def agreement_in_words(evidence: Evidence) -> str:
@@ -214,8 +227,11 @@ NOT_EDITED = {
 }
 
 
+# A sign of a script, but also of dictation and some keyboards of phones, so that it holds no HIT.
+INSERTED = {"inserted": "changed without a key or a paste"}
+
 # All ways, the usual ones first.
-ORIGINS = {"typed": "typed", "unchanged": "left unchanged"} | NOT_EDITED
+ORIGINS = {"typed": "typed", "unchanged": "left unchanged"} | INSERTED | NOT_EDITED
 
 
 def edits_in_words(evidence: Evidence) -> str:
@@ -225,7 +241,8 @@ def edits_in_words(evidence: Evidence) -> str:
 
 def origins_in_words(counts: Mapping[str, int]) -> str:
     """Say how many texts came about in which way."""
-    parts = [f"{counts[name]} {words}" for name, words in NOT_EDITED.items() if counts.get(name)]
+    unusual = NOT_EDITED | INSERTED
+    parts = [f"{counts[name]} {words}" for name, words in unusual.items() if counts.get(name)]
     parts += [f"{counts.get(name, 0)} {ORIGINS[name]}" for name in ("unchanged", "typed")]
     n_texts = sum(counts.get(name, 0) for name in ORIGINS)
     return f"Of {n_texts} texts: {', '.join(parts)}."

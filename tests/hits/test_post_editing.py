@@ -15,14 +15,18 @@ from hits.exceptions import AnswerRefused, NotFinished
 from hits.models import Assignment, Campaign, Participation, PostEdition
 from hits.post_editing.arrays import load_edited_outputs
 from hits.post_editing.changes import changed_spans, n_edits, share_changed
+from hits.post_editing.evidence import reason_to_hold, weigh_edits
 from hits.post_editing.saving import save_edit
 from hits.post_editing.simulated import Editor
 from hits.rating.assignments import submit_assignment, take_assignment
 from hits.rating.joining import take_part
+from hits.task_kinds import kind_of
 from hits.workers.pictures import pictures_of
-from hits.workers.sides import sides_of
+from hits.workers.sides import rule_in_words, sides_of
 from hits.workers.trust import update_evidence
+from hits.workers.wording import origins_in_words
 from tests.factories import make_campaign, make_hits, make_worker
+from tests.people import client_of
 from tests.rating_page import items_on
 
 pytestmark = pytest.mark.django_db
@@ -254,3 +258,40 @@ def test_sizes_and_defaults_follow_the_task():
     campaign.hit_size = 25
     with pytest.raises(ValidationError, match="sets of 5 items"):
         campaign.full_clean()
+
+
+def test_a_text_changed_without_a_key_or_a_paste_has_an_origin_of_its_own():
+    campaign = make_edits()
+    assignment = take(campaign)
+    for position, counts in enumerate(
+        [{"keys": 0, "pastes": 0}, {"keys": 3, "pastes": 0}, {"keys": 0, "pastes": 1}, {}], 1
+    ):
+        edit(assignment, position, f"text {position}", **counts)
+    for position in range(5, 21):
+        edit(assignment, position, assignment.hit.items.get(position=position).text)
+    submit_assignment(assignment=assignment)
+    fields = weigh_edits(assignment.worker.participations.get())
+    counts = fields["details"]
+    assert (counts["inserted"], counts["typed"], counts["unchanged"]) == (1, 3, 16)
+    words = "Of 20 texts: 1 changed without a key or a paste, 16 left unchanged, 3 typed."
+    assert origins_in_words(counts) == words
+    assert reason_to_hold(assignment) == "", "dictation looks the same"
+
+
+def test_the_evidence_of_an_editor_speaks_of_edits():
+    campaign = make_edits(trust_rule="guarded")
+    assignment = take(campaign)
+    for item in assignment.hit.items.order_by("position"):
+        edit(assignment, item.position, f"one {item.text}", keys=4, pastes=0)
+    submit_assignment(assignment=assignment)
+    participation = assignment.worker.participations.get()
+    update_evidence(assignment=assignment)
+    evidence = participation.evidence.last()
+    sides = {side.name: side.text for side in sides_of(evidence, "guarded")}
+    assert "rated" not in sides["repeats"] and "rating" not in sides["repeats"]
+    rule = rule_in_words("guarded", kind_of(campaign))
+    assert "most of whose texts were emptied, pasted or copied" in rule
+    titles = [picture.title for picture in pictures_of(participation)]
+    assert "How much of the texts is kept" in titles and "How the scale is used" not in titles
+    page = client_of("superuser").get(reverse("held_hits", args=[campaign.code])).text
+    assert "or most of whose texts were emptied, pasted or copied, are held" in page

@@ -6,6 +6,7 @@ from django.utils.html import escape
 
 from analysis.stats.thresholds import ENOUGH_PAIRS, FEWEST_AGREEMENT_ITEMS
 from analysis.stats.trust_rules import Stance
+from hits.asking.rating import KIND
 from hits.models import Campaign, Evidence, Participation, Worker
 from hits.workers.deciding import Choice, preview_decision
 from hits.workers.sides import Weight, rule_in_words, sides_of, trusted_signs
@@ -54,8 +55,8 @@ def test_the_rule_says_which_sides_decide():
     decides = {"pairs": Weight.DECIDES}
     assert weights(GUARDED) == advice | held | decides | {"agreement": Weight.DECIDES}
     assert weights(PUBLISHED) == advice | decides
-    assert "degraded pairs and agreement" in rule_in_words(GUARDED)
-    assert "pairs alone decide" in rule_in_words(PUBLISHED)
+    assert "degraded pairs and agreement" in rule_in_words(GUARDED, KIND)
+    assert "pairs alone decide" in rule_in_words(PUBLISHED, KIND)
 
 
 @pytest.mark.parametrize(
@@ -243,7 +244,7 @@ class TestPages:
         Evidence.objects.update(n_held_hits=2, has_likeness_flag=True, likeness_r=0.84)
         client, worker = client_of("admin", campaign), worker_like("honest").worker
         page = words(client.get(reverse("campaign_worker", args=[campaign.code, worker.code])))
-        assert rule_in_words(GUARDED) in page
+        assert rule_in_words(GUARDED, KIND) in page
         assert "Speaks for the worker" in page and "Can hold a HIT: a sign" in page
         assert (
             "impossible in 2 HITs that do not count." in page

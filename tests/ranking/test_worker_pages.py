@@ -59,7 +59,7 @@ def test_every_page_about_workers_opens_and_says_why(admin_client, campaign):
         page = admin_client.get(
             reverse("campaign_worker", args=[campaign.code, person.worker.code])
         ).text
-        assert "Degraded outputs decide" in page and "degraded outputs last, alone" in page
+        assert "degraded outputs alone decide" in page and "degraded outputs last, alone" in page
         assert "Agrees with their own repeats" in page and "How texts were edited" not in page
         assert "Kappa with others" in page and "Scores out of order" not in page
     reasons = AuditEntry.objects.filter(campaign=campaign, action__contains="trust")

@@ -3,6 +3,7 @@
 from analysis.stats.quality_control import Pairs, make_pairs
 from da_platform.plots.rendering import Picture
 
+from ...task_kinds import ScoreWords
 from .edits import EditOrigins, origins_picture, repairs_picture
 from .likeness import agreement_picture, likeness_picture
 from .pairs import degraded_picture, drift_picture, repeats_picture
@@ -28,6 +29,7 @@ def worker_pictures(
     hit_times: HitTimes | None = None,
     pair_ratings: WorkerRatings | None = None,
     origins: EditOrigins | None = None,
+    words: ScoreWords | None = None,
 ) -> list[Picture]:
     """Return the plots that have something to show, most important first.
 
@@ -40,6 +42,8 @@ def worker_pictures(
         The same with other scores, where those of pairs mean something else: for editors, distances.
     origins : EditOrigins, optional
         How an editor's texts came about.
+    words : ScoreWords, optional
+        What scores are called, where they are no ratings.
 
     Returns
     -------
@@ -48,6 +52,7 @@ def worker_pictures(
     """
     if not len(ratings):
         return []
+    words = words or ScoreWords()
     pairs = _pairs_of(ratings)
     is_edited = pair_ratings is not None
     compared = ratings if pair_ratings is None else pair_ratings
@@ -61,8 +66,8 @@ def worker_pictures(
         agreement_picture(beside_others),
         likeness_picture(beside_formula),
         drift_picture(compared, compared_pairs),
-        distribution_picture(ratings),
-        scores_picture(ratings),
+        distribution_picture(ratings, words),
+        scores_picture(ratings, words),
         seconds_picture(ratings.seconds, ratings.hit_number),
         claims_picture(hit_times),
     ]

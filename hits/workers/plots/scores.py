@@ -19,6 +19,7 @@ from da_platform.plots.style import (
     new_figure,
 )
 
+from ...task_kinds import ScoreWords
 from .axes import divide_hits, legend_above
 from .shown import Floats, Ints, WorkerRatings
 
@@ -40,7 +41,7 @@ DISTRIBUTION_SIZE = (TWO_COLUMNS, 2.4)
 SCORES_SIZE = (TWO_COLUMNS, 2.8)
 
 
-def distribution_picture(ratings: WorkerRatings) -> Picture:
+def distribution_picture(ratings: WorkerRatings, words: ScoreWords) -> Picture:
     edges = np.arange(0, 101, BIN_WIDTH)
     scores_by_role = [
         (name, ratings.score[ratings.role == role])
@@ -55,28 +56,30 @@ def distribution_picture(ratings: WorkerRatings) -> Picture:
     ]
     return Picture(
         name="score-distribution",
-        title="How the scale is used",
+        title=words.use,
         alternative=f"Histogram of scores by kind of text, in steps of {BIN_WIDTH}. Means: {means}.",
-        draw=lambda: _draw_distribution(scores_by_role, edges),
+        draw=lambda: _draw_distribution(scores_by_role, edges, words),
         size=DISTRIBUTION_SIZE,
         columns=("from", "to", *(name for name, _ in scores_by_role)),
         rows=rows,
     )
 
 
-def _draw_distribution(scores_by_role: list[tuple[str, Floats]], edges: NDArray[Any]) -> Figure:
+def _draw_distribution(
+    scores_by_role: list[tuple[str, Floats]], edges: NDArray[Any], words: ScoreWords
+) -> Figure:
     figure = new_figure(*DISTRIBUTION_SIZE)
     panels = figure.subplots(1, len(scores_by_role), sharex=True, squeeze=False)[0]
     for place, (axes, (name, scores)) in enumerate(zip(panels, scores_by_role, strict=True)):
         axes.hist(scores, edges, color=COLOURS[place], edgecolor="white", linewidth=0.6)
         axes.axvline(float(scores.mean()), color=QUIET, linewidth=1, linestyle="--")
         axes.set_title(f"{name}, {len(scores)}")
-        axes.set(xlim=(0, 100), xlabel="Score", ylabel="Ratings" if not place else "")
+        axes.set(xlim=(0, 100), xlabel=words.axis, ylabel=words.answers if not place else "")
         count_in_whole_numbers(axes.yaxis)
     return figure
 
 
-def scores_picture(ratings: WorkerRatings) -> Picture:
+def scores_picture(ratings: WorkerRatings, words: ScoreWords) -> Picture:
     numbers = np.arange(1, len(ratings) + 1)
     means = running_means(ratings.score, RUNNING_MEAN)
     finite_means = means[~np.isnan(means)]
@@ -89,13 +92,13 @@ def scores_picture(ratings: WorkerRatings) -> Picture:
     start, length = longest_run(ratings)
     return Picture(
         name="scores-over-time",
-        title="Scores, one after the other",
+        title=words.in_order,
         alternative=(
             f"Scatter plot of {len(ratings)} scores in the order they were given, with HITs set "
             f"apart by vertical lines.{span} The longest run of equal scores has {length}, from "
-            f"rating {start + 1} on; up to {LONGEST_EQUAL_RUN} can be honest."
+            f"{words.answer.lower()} {start + 1} on; up to {LONGEST_EQUAL_RUN} can be honest."
         ),
-        draw=lambda: _draw_scores(ratings, numbers, means),
+        draw=lambda: _draw_scores(ratings, numbers, means, words),
         size=SCORES_SIZE,
         columns=("rating", "hit", "kind", "score", f"mean_of_{RUNNING_MEAN}"),
         rows=[
@@ -125,7 +128,7 @@ def running_means(values: Floats, width: int) -> Floats:
     return means
 
 
-def _draw_scores(ratings: WorkerRatings, numbers: Ints, means: Floats) -> Figure:
+def _draw_scores(ratings: WorkerRatings, numbers: Ints, means: Floats, words: ScoreWords) -> Figure:
     figure = new_figure(*SCORES_SIZE)
     axes = figure.add_subplot()
     divide_hits(axes, ratings.hit_number)
@@ -155,6 +158,6 @@ def _draw_scores(ratings: WorkerRatings, numbers: Ints, means: Floats) -> Figure
             solid_capstyle="butt",
             label=f"{length} equal scores",
         )
-    axes.set(xlim=(0, len(ratings) + 1), ylim=(-2, 102), xlabel="Rating", ylabel="Score")
+    axes.set(xlim=(0, len(ratings) + 1), ylim=(-2, 102), xlabel=words.answer, ylabel=words.axis)
     legend_above(axes)
     return figure
