@@ -108,6 +108,10 @@ class Campaign(Record):
         """The latest evidence about each worker."""
         return self._export("evidence")
 
+    def rankings(self) -> "pandas.DataFrame":
+        """Every rank of an output on a screen, of a campaign that ranks outputs, and why screens were skipped."""
+        return self._export("rankings")
+
     def _export(self, kind: str, **options: Any) -> "pandas.DataFrame":
         return frame(self._client.download_export(self.code, kind, format="parquet", **options))
 

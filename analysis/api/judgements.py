@@ -26,6 +26,7 @@ from ..ranking.pictures import PICTURES
 from ..ranking.results import Facts
 from ..ranking.stored import (
     MOST_RUNS,
+    MOST_SEED,
     gold_of,
     golds_next_to,
     latest_ranking,
@@ -40,6 +41,9 @@ router = Router(tags=["Rankings"])
 
 class RankIn(Input):
     runs: Annotated[int, Field(ge=1, le=MOST_RUNS)] = RUNS
+    seed: Annotated[
+        int | None, Field(ge=0, le=MOST_SEED, description="Default: that of the campaign.")
+    ] = None
     trusted_only: bool = True
     lookup: Lookup = "all"
     groups: Annotated[

@@ -7,8 +7,8 @@ from analysis.models import GoldRun
 from hits.models import Campaign, System
 
 from .batches import Batch, one_batch, read_batches
+from .gold_ranking import rank
 from .queries import Column, Kind, complete_segments, every_cell
-from .ranking import rank
 
 # For each format, which of our scores it holds and what mt-metrics-eval calls them.
 MTME_SCORES = {"mtme": ("z", "da"), "mtme-raw": ("raw", "da-raw")}

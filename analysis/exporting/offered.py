@@ -8,6 +8,7 @@ DOWNLOADS = {
     "systems": "System ranking",
     "ratings": "Ratings",
     "document-ratings": "Scores of whole documents",
+    "rankings": "Ranks of outputs",
     "post-editions": "Post-editions",
     "editor-agreement": "Agreement between editors",
     "evidence": "Worker evidence",

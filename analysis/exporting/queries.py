@@ -151,6 +151,38 @@ def document_ratings(campaign: Campaign) -> Query:
     return _answers(campaign, "hits_documentrating", columns)
 
 
+def ranks(campaign: Campaign) -> Query:
+    """Select every rank, screen by screen in the order shown; the last column is the translation."""
+    own = (
+        Column("screen", Kind.INTEGER, "i.screen"),
+        Column("place", Kind.INTEGER, "r.place"),
+        Column("rank", Kind.INTEGER, "r.rank"),
+        Column("skip", Kind.TEXT, "r.skip"),
+    )
+    trusted, parameters = _trusted(campaign)
+    translation = Column("translation", Kind.INTEGER, "i.translation_id")
+    return _answers(
+        campaign,
+        "hits_rank",
+        (*_PLACE, *own, *_TIMES_AND_STATE, _IS_TRUSTED, translation),
+        joins=f"LEFT JOIN ({trusted}) q ON q.id = a.id",
+        parameters=parameters,
+        order="h.number, a.id, i.screen, r.place",
+    )
+
+
+# Whether an answer counts: of those that `_trusted` finds, joined as q.
+_IS_TRUSTED = Column("is_trusted", Kind.FLAG, "CASE WHEN q.id IS NULL THEN 0 ELSE 1 END")
+
+
+def _trusted(campaign: Campaign) -> tuple[str, Sequence[Any]]:
+    """Return SQL that finds the assignments of trusted workers that count, with its parameters."""
+    counted = with_standing(Assignment.objects.counted().filter(hit__campaign=campaign))
+    rows = counted.filter(is_trusted=True).values("id").query
+    sql, parameters = rows.get_compiler(connection=connection).as_sql()
+    return sql, parameters
+
+
 def rating_query(campaign: Campaign, texts: tuple[Column, ...], condition: str) -> Query:
     """Select ratings with these texts, only those under a condition in SQL."""
     score = Column("score", Kind.INTEGER, "r.score")
@@ -180,20 +212,13 @@ def post_editions(campaign: Campaign) -> Query:
         .query.get_compiler(connection=connection)
         .as_sql()
     )
-    counted = with_standing(Assignment.objects.counted().filter(hit__campaign=campaign))
-    trusted, parameters_of_trust = (
-        counted.filter(is_trusted=True)
-        .values("id")
-        .query.get_compiler(connection=connection)
-        .as_sql()
-    )
+    trusted, parameters_of_trust = _trusted(campaign)
     joins = f"""
         LEFT JOIN ({checks}) k ON k.assignment_id = a.id AND k.item_id = i.id
         LEFT JOIN hits_worker kw ON kw.id = k.checker
         LEFT JOIN ({trusted}) q ON q.id = a.id"""
     # Whether gold is made from it, if it is of an output.
-    is_trusted = Column("is_trusted", Kind.FLAG, "CASE WHEN q.id IS NULL THEN 0 ELSE 1 END")
-    columns = (*_PLACE, *texts, *counts, *_TIMES_AND_STATE, *check, is_trusted)
+    columns = (*_PLACE, *texts, *counts, *_TIMES_AND_STATE, *check, _IS_TRUSTED)
     return _answers(
         campaign,
         "hits_postedition",
@@ -211,6 +236,7 @@ def _answers(
     joins: str = "",
     parameters: Sequence[Any] = (),
     condition: str = "",
+    order: str = "h.number, a.id, i.position",
 ) -> Query:
     # A translation is rated some twenty times, so its facts are collected once.
     facts = f"""
@@ -236,7 +262,7 @@ def _answers(
         LEFT JOIN hits_participation p ON p.worker_id = w.id AND p.campaign_id = c.id
         {joins}
         WHERE c.id = %s {condition}
-        ORDER BY h.number, a.id, i.position"""
+        ORDER BY {order}"""
     return Query(columns, tables, [campaign.pk, *parameters, campaign.pk], before=facts)
 
 

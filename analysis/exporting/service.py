@@ -31,6 +31,7 @@ from hits.people.audit import record
 
 from . import (
     documents,
+    gold_ranking,
     layouts,
     likeness,
     looks,
@@ -38,7 +39,7 @@ from . import (
     pearmut,
     post_editions,
     queries,
-    ranking,
+    rankings,
     writers,
 )
 from .batches import Batch, one_batch, read_batches
@@ -48,6 +49,7 @@ from .queries import Column, Kind
 KINDS = (
     "ratings",
     "document-ratings",
+    "rankings",
     "post-editions",
     "editor-agreement",
     "evidence",
@@ -350,6 +352,8 @@ def _rows(request: _Request) -> tuple[Sequence[Column], Generator[Batch, None, N
     if request.format in EDIT_LAYOUTS:
         columns, batch = post_editions.edited_rows(request.campaign, request.format)
         return columns, one_batch(batch)
+    if request.kind == "rankings":
+        return rankings.table_rows(request.campaign)
     if request.kind == "post-editions":
         return post_editions.table_rows(request.campaign)
     if request.kind == "editor-agreement":
@@ -379,7 +383,7 @@ def _rows(request: _Request) -> tuple[Sequence[Column], Generator[Batch, None, N
         return query.columns, read_batches(query)
     if request.kind == "documents":
         return documents.COLUMNS, one_batch(documents.document_columns(request.run))
-    return ranking.COLUMNS, one_batch(ranking.ranking_rows(request.run))
+    return gold_ranking.COLUMNS, one_batch(gold_ranking.ranking_rows(request.run))
 
 
 def _writer(

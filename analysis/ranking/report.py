@@ -1,5 +1,6 @@
 """The report on a ranking by judgements: methods, agreement, systems and figures, for a paper's appendix."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 from django.db.models import Count, Max, Min, Q
 from django.utils import timezone
 
+from da_platform.extras import ExtraMissing
 from da_platform.plots.rendering import Picture
 from da_platform.wording import counted
 from hits.hit_sizes import hidden_screens
@@ -19,6 +21,7 @@ from ..stats.ranking_control import AGAINST_P, ENOUGH_DEGRADED, FEWEST_AGAINST
 from ..stats.thresholds import RELIABLE_P
 from ..tables.table import Table, number
 from ..tables.typesetting import table_as_json, typeset
+from ..tables.writing import content_of
 from .pictures import PICTURES
 from .results import Facts, is_from_scores
 from .tables import tables_of
@@ -190,7 +193,28 @@ def _measuring(facts: Facts) -> str:
     return text
 
 
-# The PDF --------------------------------------------------------------------------------------
+# The PDF and files ----------------------------------------------------------------------------
+
+
+def write_files(report: RankingReport, folder: Path) -> list[Path]:
+    """Write the report, each table as LaTeX and CSV, and each figure as PDF and SVG; return the paths.
+
+    Without the extra for reports, everything but the report is written.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    files = {
+        f"{table.name}.{fmt}": content_of(table, fmt)
+        for table in report.tables
+        for fmt in ("tex", "csv")
+    }
+    for picture in report.pictures:
+        for fmt, content in picture.render_all(("pdf", "svg")).items():
+            files[f"{picture.name}.{fmt}"] = content
+    with suppress(ExtraMissing):
+        files["report.pdf"] = report_as_pdf(report)
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    return [folder / name for name in files]
 
 
 def report_as_pdf(report: RankingReport) -> bytes:

@@ -12,7 +12,7 @@ from hits.models import Campaign, Rating, Segment, System
 from hits.ranking.choice import describe
 from hits.task_kinds import kind_of
 
-from ..stats.bradley_terry import bradley_terry
+from ..stats.bradley_terry import bradley_terry, strength_ranges
 from ..stats.judgements import (
     Judgements,
     Rankings,
@@ -71,14 +71,20 @@ def rank_by_judgements(
         did = "rated" if is_from_scores(campaign) else "ranked"
         raise NothingRanked(f"No {who} has {did} outputs of {campaign.name} yet.")
     seed = campaign.seed if seed is None else seed
-    tell = progress or (lambda done, total: None)
-    tell(0, 3)
-    scores = trueskill(judgements, rng=np.random.default_rng(seed), runs=runs, lookup=lookup)
-    tell(1, 3)
-    systems, real = _systems(judgements, scores), expand(complete_tasks(rows))
+    # The runs take nearly all of the time; what follows counts as two more.
+    tell, n_parts = progress or (lambda done, total: None), runs + 2
+    rng = np.random.default_rng(seed)
+    scores = trueskill(
+        judgements,
+        rng=rng,
+        runs=runs,
+        lookup=lookup,
+        progress=lambda done, total: tell(done, n_parts),
+    )
+    systems, real = _systems(judgements, scores, rng), expand(complete_tasks(rows))
     named_segments = dict(Segment.objects.filter(campaign=campaign).values_list("pk", "name"))
     metrics = metric_agreement(campaign, real, named_segments, systems)
-    tell(2, 3)
+    tell(runs + 1, n_parts)
     return {
         "campaign": campaign.name,
         "seed": seed,
@@ -117,15 +123,20 @@ def _named(rows: Rankings, campaign: Campaign) -> Rankings:
     return Rankings(rows.tasks, rows.segments, rows.judges, systems, rows.outputs, rows.ranks)
 
 
-def _systems(judgements: Judgements, scores: Any) -> list[Facts]:
+def _systems(judgements: Judgements, scores: Any, rng: np.random.Generator) -> list[Facts]:
     wins = head_to_head(judgements)
     expected = dict(zip(wins.systems.tolist(), known_list(wins.expected_wins), strict=True))
     fitted = bradley_terry(judgements)
+    own_ranges = strength_ranges(fitted, rng=rng)
     strengths = {
-        name: (known(strength), known(error))
-        for name, strength, error in zip(
-            fitted.systems.tolist(), fitted.strengths, fitted.errors, strict=True
-        )
+        name: {
+            "strength": known(fitted.strengths[place]),
+            "strength_error": known(fitted.errors[place]),
+            "strength_best": int(own_ranges.best[place]),
+            "strength_worst": int(own_ranges.worst[place]),
+            "strength_cluster": int(own_ranges.clusters[place]),
+        }
+        for place, name in enumerate(fitted.systems.tolist())
     }
     ranges = scores.ranges
     return [
@@ -136,8 +147,7 @@ def _systems(judgements: Judgements, scores: Any) -> list[Facts]:
             "best": int(ranges.best[place]),
             "worst": int(ranges.worst[place]),
             "expected_wins": expected[name],
-            "strength": strengths[name][0],
-            "strength_error": strengths[name][1],
+            **strengths[name],
         }
         for place, name in enumerate(scores.systems.tolist())
     ]

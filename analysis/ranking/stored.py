@@ -1,9 +1,11 @@
 """The latest ranking of a campaign, which is kept as the result of its job."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from django.db.models import Count, Q, QuerySet
+from django.utils import timezone
 
 from da_platform.jobs.models import Job
 from da_platform.numbers import known
@@ -22,6 +24,7 @@ METHODS: dict[str, Method] = {
 }
 # A job with more would take hours.
 MOST_RUNS = 10_000
+MOST_SEED = 2**31 - 1
 
 
 def latest_ranking(campaign: Campaign) -> Facts | None:
@@ -29,6 +32,22 @@ def latest_ranking(campaign: Campaign) -> Facts | None:
     done = Job.objects.filter(campaign=campaign, kind="rank_judgements", state=Job.State.DONE)
     job = done.order_by("-pk").first()
     return job.result if job else None
+
+
+def keep_ranking(campaign: Campaign, facts: Facts, arguments: dict[str, Any]) -> Job:
+    """Store a ranking made by a command, as if a job had made it."""
+    now = timezone.now()
+    return Job.objects.create(
+        kind="rank_judgements",
+        campaign=campaign,
+        arguments=arguments,
+        state=Job.State.DONE,
+        created_at=now,
+        started_at=now,
+        finished_at=now,
+        attempt=1,
+        result=facts,
+    )
 
 
 def golds_next_to(campaign: Campaign, facts: Facts, campaigns: QuerySet[Campaign]) -> list[GoldRun]:

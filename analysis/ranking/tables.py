@@ -86,6 +86,8 @@ def opinions_table(facts: Facts) -> Table:
                 for title in (score, f"rank by {score}")
             ),
             Column("standard error"),
+            Column("range by Bradley-Terry"),
+            Column("# by Bradley-Terry"),
         ],
         rows=[
             [
@@ -96,14 +98,24 @@ def opinions_table(facts: Facts) -> Table:
                     for cell in (number(row[name]), _rank(ranks[name][place]))
                 ),
                 number(row["strength_error"]),
+                *_own_range(row),
             ]
             for place, row in enumerate(systems)
         ],
         note=(
             "Expected wins: mean over opponents of wins / (wins + losses). Bradley-Terry: logit strengths, a tie "
-            "is half a win for each, with standard errors."
+            "is half a win for each, with standard errors; ranges and clusters (#) over draws of the strengths."
         ),
     )
+
+
+def _own_range(row: Facts) -> tuple[Cell, Cell]:
+    """Return the rank range and the cluster by Bradley-Terry, which rankings of earlier versions lack."""
+    if "strength_cluster" not in row:
+        return Cell(NOTHING), Cell(NOTHING)
+    best, worst = row["strength_best"], row["strength_worst"]
+    shown = str(best) if best == worst else f"{best}–{worst}"
+    return Cell(shown), count(row["strength_cluster"])
 
 
 def _ranks(scores: Sequence[float | None]) -> list[int | None]:

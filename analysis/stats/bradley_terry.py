@@ -7,7 +7,7 @@ import numpy as np
 from ._groups import factorise
 from ._validation import Floats, Keys, check_at_least
 from .judgements import Judgements
-from .rank_ranges import RankRanges, rank_ranges
+from .rank_ranges import RANGE_SHARE, RankRanges, rank_ranges
 from .signature import signature
 
 # Each system also wins and loses half a judgement against an average opponent. Without it the strength of
@@ -69,15 +69,19 @@ def bradley_terry(judgements: Judgements) -> BradleyTerry:
 
 
 def strength_ranges(
-    fitted: BradleyTerry, *, rng: np.random.Generator, draws: int = DRAWS
+    fitted: BradleyTerry,
+    *,
+    rng: np.random.Generator,
+    draws: int = DRAWS,
+    share: float = RANGE_SHARE,
 ) -> RankRanges:
     """Return rank ranges and clusters of systems over normal draws of their strengths.
 
     Unlike those of TrueSkill, they become smaller wherever there are more judgements, so judgements can be spent on
-    pairs that are close.
+    pairs that are close. `share` of the draws is left out at each end.
     """
     drawn = rng.multivariate_normal(fitted.strengths, fitted.covariance, size=draws, method="eigh")
-    return rank_ranges(drawn)
+    return rank_ranges(drawn, share=share)
 
 
 def _widening(judgements: Judgements, strengths: Floats, covariance: Floats) -> float:

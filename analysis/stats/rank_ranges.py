@@ -20,18 +20,20 @@ class RankRanges:
     clusters: Ints
 
 
-def rank_ranges(scores: ArrayLike) -> RankRanges:
+def rank_ranges(scores: ArrayLike, *, share: float = RANGE_SHARE) -> RankRanges:
     """Return in which ranks systems end up over the runs.
 
     Parameters
     ----------
     scores : array_like, shape (runs, k)
         Scores of systems that are sorted from best to worst mean; higher is better.
+    share : float
+        Of the runs that are left out at each end.
 
     Returns
     -------
     RankRanges
-        Ranks without the ceil(2.5 %) best and worst runs of each system. With fewer than three runs nothing
+        Ranks without the ceil(share * runs) best and worst runs of each system. With fewer than three runs nothing
         can be left out, so all of them count. A cluster ends below a system whose worst rank is better than
         the best rank of everyone below.
 
@@ -46,7 +48,7 @@ def rank_ranges(scores: ArrayLike) -> RankRanges:
     ranks = np.empty(values.shape, dtype=np.int64)
     np.put_along_axis(ranks, order, np.arange(1, n_systems + 1)[None, :], axis=1)
     ranks.sort(axis=0)
-    left_out = int(np.ceil(RANGE_SHARE * n_runs)) if n_runs > 2 else 0
+    left_out = int(np.ceil(share * n_runs)) if n_runs > 2 else 0
     best, worst = ranks[left_out], ranks[n_runs - 1 - left_out]
     ends = worst[:-1] < np.minimum.accumulate(best[::-1])[::-1][1:]
     return RankRanges(best=best, worst=worst, clusters=np.cumsum(np.r_[1, ends])[:n_systems])

@@ -1,6 +1,7 @@
 """TrueSkill scores of systems from pairwise judgements, as published by WMT since 2014."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -25,6 +26,8 @@ RUNS = 1000
 # Which judgements of a pair a step draws from: all of them, or those that the published program found.
 Lookup = Literal["all", "published"]
 LOOKUPS: tuple[Lookup, ...] = ("all", "published")
+
+Progress = Callable[[int, int], object]
 
 _DENSITY = 1 / math.sqrt(2 * math.pi)
 _HALF = math.sqrt(0.5)
@@ -62,6 +65,7 @@ def trueskill(
     runs: int = RUNS,
     steps: int | None = None,
     lookup: Lookup = "all",
+    progress: Progress | None = None,
 ) -> TrueSkill:
     """Score systems in independent runs over random judgements.
 
@@ -79,6 +83,8 @@ def trueskill(
         Other than one more than the number of judgements.
     lookup : {"all", "published"}
         `published` draws only from the judgements that the program of WMT15 found (`published_lookup`).
+    progress : callable, optional
+        Called after every run with the number of runs done and of all; an exception that it raises ends the work.
 
     Returns
     -------
@@ -98,7 +104,7 @@ def trueskill(
     if not compared.any(axis=1).all():
         raise ValueError("`judgements` must compare every system with another.")
     n_steps = len(judgements) + 1 if steps is None else steps
-    mus = _runs(wins, not_lost, compared, n_steps, rng.spawn(runs))
+    mus = _runs(wins, not_lost, compared, n_steps, rng.spawn(runs), progress)
     order = np.argsort(-mus.mean(axis=0), kind="stable")
     mus = mus[:, order]
     return TrueSkill(
@@ -136,17 +142,18 @@ def _runs(
     compared: Floats,
     n_steps: int,
     generators: list[np.random.Generator],
+    progress: Progress | None,
 ) -> Floats:
     share = np.maximum(compared, 1)
     beta = SIGMA * n_steps * BETA_SHARE
     margin = float(scipy.special.ndtri((DRAW + 1) / 2)) * math.sqrt(2) * beta
     is_won, is_not_lost = wins / share, not_lost / share
-    return np.array(
-        [
-            _one_run(is_won, is_not_lost, compared > 0, n_steps, beta, margin, generator)
-            for generator in generators
-        ]
-    )
+    mus = np.empty((len(generators), len(wins)))
+    for place, generator in enumerate(generators):
+        mus[place] = _one_run(is_won, is_not_lost, compared > 0, n_steps, beta, margin, generator)
+        if progress:
+            progress(place + 1, len(generators))
+    return mus
 
 
 @compiled

@@ -34,6 +34,7 @@ from ..ranking.report import make_report
 from ..ranking.results import Facts, is_from_scores
 from ..ranking.stored import (
     MOST_RUNS,
+    MOST_SEED,
     gold_of,
     golds_next_to,
     latest_ranking,
@@ -46,6 +47,13 @@ from ..stats.trueskill import LOOKUPS, RUNS
 class RankForm(forms.Form):
     runs = forms.IntegerField(
         min_value=1, max_value=MOST_RUNS, initial=RUNS, label="Runs of TrueSkill"
+    )
+    seed = forms.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=MOST_SEED,
+        label="Seed",
+        help_text="The same seed gives the same scores. Blank: the campaign's.",
     )
     trusted_only = forms.BooleanField(required=False, initial=True, label="Only trusted workers")
     lookup = forms.ChoiceField(
@@ -121,7 +129,9 @@ def start(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     form = RankForm(campaign, request.user, request.POST)
     if not form.is_valid():
         reason = " ".join(map(str, form.errors.get("groups", ())))
-        reason = reason or f"Enter 1 to {MOST_RUNS:,} runs."
+        reason = (
+            reason or f"Enter 1 to {MOST_RUNS:,} runs, and a seed from 0 to {MOST_SEED:,} or none."
+        )
         messages.error(request, f"Nothing was ranked. {reason}")
         return redirect("campaign_ranking", campaign.code)
     assert isinstance(request.user, User)

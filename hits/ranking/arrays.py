@@ -34,13 +34,18 @@ def load_rankings(campaign: Campaign, *, trusted_only: bool = True) -> Rankings:
 
     Segments, judges and systems are primary keys.
     """
-    assignments = Assignment.objects.counted().filter(hit__campaign=campaign)
-    if trusted_only:
-        trusted = with_standing(assignments).filter(is_trusted=True)
-        assignments = Assignment.objects.filter(pk__in=trusted.values("pk"))
+    everyone = Assignment.objects.counted().filter(hit__campaign=campaign)
+    assignments = trusted_assignments(campaign) if trusted_only else everyone
     return _expand(
         campaign, Rank.objects.filter(assignment__in=assignments, item__role__in=RANKED_ROLES)
     )
+
+
+def trusted_assignments(campaign: Campaign) -> QuerySet[Assignment]:
+    """Return the counted assignments of trusted workers."""
+    counted = Assignment.objects.counted().filter(hit__campaign=campaign)
+    trusted = with_standing(counted).filter(is_trusted=True)
+    return Assignment.objects.filter(pk__in=trusted.values("pk"))
 
 
 def _expand(campaign: Campaign, ranks: QuerySet[Rank]) -> Rankings:

@@ -9,12 +9,14 @@ from numpy.typing import NDArray
 
 from analysis.stats.bradley_terry import bradley_terry, strength_ranges
 from analysis.stats.judgements import Judgements
-from analysis.stats.rank_ranges import RANGE_SHARE
 
 # By two systems.
 Needs = NDArray[np.float64]
 Pairs = NDArray[np.bool_]
 
+# The share of draws that ranges leave out at each end here, and their number. It is smaller than in results, so that what
+# was decided once is hardly ever undecided in the results again.
+DECIDED_SHARE, DRAWS = 0.01, 4_000
 # How many judgements of each undecided pair are added before the ranking is looked at again.
 JUDGEMENTS_PER_ROUND = 10
 # A pair is given up if screens asked for so many judgements of it and got less than this share: the others were skipped.
@@ -41,7 +43,7 @@ def undecided_pairs(judgements: Judgements, *, rng: np.random.Generator) -> Pair
     undecided: Pairs = ~np.logical_and.outer(is_compared, is_compared)
     if is_compared.all():
         fitted = bradley_terry(judgements)
-        ranges = strength_ranges(fitted, rng=rng)
+        ranges = strength_ranges(fitted, rng=rng, draws=DRAWS, share=DECIDED_SHARE)
         place = {name: rank for rank, name in enumerate(fitted.systems.tolist())}
         order = [place[name] for name in judgements.names.tolist()]
         best, worst = ranges.best[order], ranges.worst[order]
@@ -151,7 +153,7 @@ def describe(choice: str, target: int | None) -> tuple[str, ...]:
     if choice == "undecided":
         facts += [
             "ranges of bradley-terry",
-            f"without {RANGE_SHARE:g}",
+            f"without {DECIDED_SHARE:g}",
             f"rounds of {JUDGEMENTS_PER_ROUND}",
         ]
     return (*facts, f"{target} a pair") if target else tuple(facts)

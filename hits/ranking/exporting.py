@@ -14,24 +14,27 @@ from django.utils.text import slugify
 from da_platform.files.cells import defuse
 from da_platform.files.pseudonyms import Pseudonyms
 
-from ..models import Campaign, Rank
-from .arrays import RANKED_ROLES, systems_by_translation
+from ..models import Assignment, Campaign, Rank
+from .arrays import RANKED_ROLES, systems_by_translation, trusted_assignments
 
 CSV_COLUMNS = "srclang,trglang,srcIndex,segmentId,judgeID,system1Id,system1rank,system2Id,system2rank,rankingID"
 SKIPPED = -1
 Ranked = tuple[dict[str, Any], list[tuple[list[str], int]]]
 
 
-def rankings_of(campaign: Campaign) -> Iterator[Ranked]:
-    """Yield each ranked screen, and its outputs in the order shown: the systems of each, and its rank."""
+def rankings_of(campaign: Campaign, *, trusted_only: bool = False) -> Iterator[Ranked]:
+    """Yield each ranked screen, and its outputs in the order shown: the systems of each, and its rank.
+
+    Of everyone who submitted it, or only of trusted workers.
+    """
     names = dict(campaign.systems.values_list("pk", "name"))
     systems = {
         translation: sorted(names[pk] for pk in pks)
         for translation, pks in systems_by_translation(campaign).items()
     }
+    submitted = Assignment.objects.submitted().filter(hit__campaign=campaign)
     rows = Rank.objects.filter(
-        assignment__hit__campaign=campaign,
-        assignment__status="submitted",
+        assignment__in=trusted_assignments(campaign) if trusted_only else submitted,
         item__role__in=RANKED_ROLES,
     ).order_by("item__hit__number", "assignment", "item__screen", "place")
     fields = {
@@ -62,7 +65,7 @@ def rankings_of(campaign: Campaign) -> Iterator[Ranked]:
         )
 
 
-def write_csv(campaign: Campaign, path: Path) -> int:
+def write_csv(campaign: Campaign, path: Path, *, trusted_only: bool = False) -> int:
     """Write a row for each pair of outputs shown, and return their number.
 
     Systems that share an output are joined by +, as in WMT's collapsed files.
@@ -72,7 +75,9 @@ def write_csv(campaign: Campaign, path: Path) -> int:
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(CSV_COLUMNS.split(","))
-        for number, (facts, outputs) in enumerate(rankings_of(campaign), start=1):
+        for number, (facts, outputs) in enumerate(
+            rankings_of(campaign, trusted_only=trusted_only), start=1
+        ):
             common = (
                 campaign.source_language,
                 campaign.target_language,
@@ -87,11 +92,13 @@ def write_csv(campaign: Campaign, path: Path) -> int:
     return n_rows
 
 
-def write_xml(campaign: Campaign, path: Path) -> int:
+def write_xml(campaign: Campaign, path: Path, *, trusted_only: bool = False) -> int:
     """Write HITs as Appraise does, and return the number of ranking tasks."""
     judges = Pseudonyms(campaign.code, "worker")
     root, n_tasks = Element("results"), 0
-    for hit, screens in groupby(rankings_of(campaign), key=lambda ranked: ranked[0]["hit"]):
+    for hit, screens in groupby(
+        rankings_of(campaign, trusted_only=trusted_only), key=lambda ranked: ranked[0]["hit"]
+    ):
         element = SubElement(
             root,
             "HIT",

@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from analysis.ranking.results import rank_by_judgements
+from analysis.ranking.stored import latest_ranking
 from analysis.ranking.tables import head_to_head_table, opinions_table, short_names, systems_table
 from analysis.stats import trueskill as module
 from analysis.tables.writing import to_latex
@@ -70,6 +71,45 @@ def test_the_command_prints_tables_json_and_latex(campaign, capsys):
     assert json.loads(capsys.readouterr().out)["n_tasks"] == 40
     call_command("rank_judgements", "ranked", "--runs", "3", "--latex", "--table", "agreement")
     assert r"\begin{tabular}" in capsys.readouterr().out
+
+
+def test_the_command_keeps_its_ranking_and_writes_report_tables_and_figures(
+    admin_client, campaign, tmp_path, capsys
+):
+    call_command("rank_judgements", "ranked", "--runs", "3", "--seed", "9", "--out", str(tmp_path))
+    written = {path.name for path in tmp_path.iterdir()}
+    assert {"ranking.tex", "ranking.csv", "opinions.csv", "rank-ranges.pdf"} <= written
+    assert str(tmp_path / "ranking.tex") in capsys.readouterr().err
+    facts = latest_ranking(campaign)
+    assert (
+        facts["seed"] == 9
+        and "Head-to-head"
+        in admin_client.get(reverse("campaign_ranking", args=[campaign.code])).text
+    )
+    # The third opinion has its own ranges and clusters.
+    assert [row["strength_cluster"] for row in facts["systems"]] == [1, 2, 3]
+    assert "# by Bradley-Terry" in (tmp_path / "opinions.csv").read_text()
+
+
+def test_the_page_takes_a_seed(admin_client, campaign):
+    address = reverse("rank_judgements", args=[campaign.code])
+    admin_client.post(address, {"runs": "3", "seed": "4", "trusted_only": "on", "lookup": "all"})
+    assert Job.objects.get(kind="rank_judgements").arguments["seed"] == 4
+    answer = admin_client.post(address, {"runs": "3", "seed": "-1", "lookup": "all"}, follow=True)
+    assert "a seed from 0" in answer.text and Job.objects.count() == 1
+
+
+def test_a_ranking_can_be_stopped_between_its_runs(campaign):
+    told = []
+
+    def stop(done, total):
+        told.append((done, total))
+        if done == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        rank_by_judgements(campaign, runs=50, progress=stop)
+    assert told == [(1, 52), (2, 52)]
 
 
 def test_without_rankings_the_command_says_so(campaign):

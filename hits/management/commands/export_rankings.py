@@ -14,6 +14,11 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("campaign", help="the campaign's name")
+        parser.add_argument(
+            "--trusted",
+            action="store_true",
+            help="only trusted workers; otherwise all submitted HITs",
+        )
         parser.add_argument("out", type=Path, help="a file that ends in .csv or .xml")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -22,7 +27,8 @@ class Command(BaseCommand):
             raise CommandError(f"{path.name} must end in one of {', '.join(WRITERS)}.")
         if path.exists():
             raise CommandError(f"{path.name} exists already.")
-        n_rows = WRITERS[path.suffix](campaign_named(options["campaign"]), path)
-        self.stdout.write(
-            f"Wrote {n_rows:,} {'pairs' if path.suffix == '.csv' else 'tasks'} to {path}."
-        )
+        campaign, trusted_only = campaign_named(options["campaign"]), options["trusted"]
+        n_rows = WRITERS[path.suffix](campaign, path, trusted_only=trusted_only)
+        what = "pairs" if path.suffix == ".csv" else "tasks"
+        whom = "trusted workers" if trusted_only else "everyone who submitted them, trusted or not"
+        self.stdout.write(f"Wrote {n_rows:,} {what} by {whom} to {path}.")
