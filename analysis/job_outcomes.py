@@ -27,7 +27,7 @@ def gold_built(job: Job, result: Result) -> Outcome:
         f"{counted(result['n_ratings'], 'rating')}."
     )
     if result["n_incomplete"]:
-        sentence += f" {result['n_incomplete']:,} have too few trusted ratings for one."
+        sentence += f" {result['n_incomplete']:,} have too few ratings for one."
     link = _page(f"View gold {result['run']}", "campaign_results", job, f"?run={result['run']}")
     return Outcome(sentence, (link, _page("Evaluate metrics against it", "campaign_metrics", job)))
 

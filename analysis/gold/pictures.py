@@ -73,7 +73,7 @@ def score_histogram(gold: GoldArrays) -> Picture:
 
 
 def ratings_histogram(gold: GoldArrays, minimum: int) -> Picture:
-    """Plot the number of trusted ratings per translation, and the minimum."""
+    """Plot the number of ratings that count per translation, and the minimum."""
     sizes = np.arange(int(gold.n.max(initial=minimum)) + 1)
     counts = np.bincount(gold.n, minlength=len(sizes))
 
@@ -87,7 +87,7 @@ def ratings_histogram(gold: GoldArrays, minimum: int) -> Picture:
         axes.bar(sizes, counts, color=colours, hatch=hatches, ec="white", lw=0.4)
         axes.axvline(minimum - 0.5, color=QUIET, ls="--", lw=1)
         axes.set(
-            xlabel=f"Trusted ratings ({minimum} needed for a complete score)", ylabel="Translations"
+            xlabel=f"Ratings that count ({minimum} needed for a complete score)", ylabel="Translations"
         )
         count_in_whole_numbers(axes.xaxis)
         count_in_whole_numbers(axes.yaxis)

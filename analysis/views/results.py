@@ -65,7 +65,7 @@ RUNS_SHOWN = 10
 class GoldForm(forms.Form):
     method = forms.ChoiceField(choices=GoldRun.Method.choices, label="How ratings are averaged")
     minimum = forms.IntegerField(
-        min_value=1, max_value=1_000, label="Trusted ratings needed for a score"
+        min_value=1, max_value=1_000, label="Ratings needed for a score"
     )
     test = forms.ChoiceField(
         choices=GoldRun.Test.choices, required=False, label="Test of differences between systems"

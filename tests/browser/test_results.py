@@ -30,7 +30,7 @@ def page(visitor: Visitor, campaign: Campaign) -> Page:
 
 def build(page: Page) -> None:
     """Start a gold job on the page and run it."""
-    page.get_by_label("Trusted ratings needed for a score").fill("1")
+    page.get_by_label("Ratings needed for a score").fill("1")
     page.get_by_role("button", name="Build gold").click()
     expect(page).to_have_url(re.compile("/jobs/"))
     for job in Job.objects.unfinished():
