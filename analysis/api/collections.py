@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from ninja import File, Form, Query, Router, Schema, Status
 from ninja.files import UploadedFile
@@ -263,9 +263,4 @@ def download_table_over_collections(
     It has the newest evaluation of this collection and of the others, named by their codes.
     """
     stored = [get_collection(request, each) for each in dict.fromkeys([collection, *others])]
-    evaluations = [
-        Evaluation.objects.filter(collection=each).order_by("-number").first() for each in stored
-    ]
-    if None in evaluations:
-        raise Http404("Not every collection has an evaluation.")
-    return across_response([each for each in evaluations if each], measure, format)
+    return across_response([each.evaluations.all() for each in stored], measure, format)

@@ -329,18 +329,22 @@ def download_evaluation_table(
     It has the newest evaluation of this campaign and of the others, named by their codes.
     """
     campaigns = [_campaign(request, each) for each in dict.fromkeys([code, *others])]
-    evaluations = [
-        campaign.evaluations.select_related("campaign").order_by("-number").first()
-        for campaign in campaigns
-    ]
-    if None in evaluations:
-        raise Http404("Not every campaign has an evaluation.")
-    return across_response([each for each in evaluations if each is not None], measure, format)
+    return across_response([each.evaluations.all() for each in campaigns], measure, format)
 
 
 def across_response(
-    evaluations: list[Evaluation], measure: AcrossMeasure, format: Literal["csv", "tex", "md"]
+    homes: list[QuerySet[Evaluation]],
+    measure: AcrossMeasure,
+    format: Literal["csv", "tex", "md"],
 ) -> HttpResponse:
+    """Return a table of the newest evaluation of each home, or raise a 404 if one has none."""
+    newest = [
+        evaluations.select_related("campaign", "collection").order_by("-number").first()
+        for evaluations in homes
+    ]
+    evaluations = [each for each in newest if each is not None]
+    if len(evaluations) < len(newest):
+        raise Http404("Not every one of them has an evaluation.")
     table = table_across(titled(evaluations), measure=measure)
     return HttpResponse(content_of(table, format), content_type=TABLE_TYPES[format])
 
