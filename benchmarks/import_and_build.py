@@ -14,9 +14,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from django.db.models import CharField, F
-from django.db.models.functions import Cast
-
 import benchmarks.django_setup  # noqa: F401
 from benchmarks.measuring import best_of, in_own_process, peak_megabytes
 from benchmarks.table import Row, run
@@ -47,7 +44,6 @@ def measure(*, segments: int) -> Iterator[Row]:
         environment = platform_environment(url)
         imported = in_own_process(import_folder, environment=environment, folder=folder)
         built = in_own_process(build, environment=environment)
-        in_documents = in_own_process(build_in_documents, environment=environment)
         baseline = in_own_process(write_with_driver, path=url.removeprefix("sqlite:///"))
     for title, figures, minimum in (
         (
@@ -59,11 +55,6 @@ def measure(*, segments: int) -> Iterator[Row]:
             f"build {built['n_hits']:,} HITs of {built['n_items']:,} items",
             built,
             MIN_ITEMS_PER_SECOND,
-        ),
-        (
-            f"build {in_documents['n_hits']:,} HITs of {in_documents['n_items']:,} items in documents",
-            in_documents,
-            MIN_ITEMS_PER_SECOND / 2,
         ),
     ):
         yield Row(
@@ -89,7 +80,7 @@ def random_campaign(folder: Path, n_segments: int) -> Path:
     return folder
 
 
-def import_folder(folder: str) -> Figures:
+def import_folder(folder: str, presentation: str = "alone") -> Figures:
     started = time.perf_counter()
     summary = import_campaign(
         path=Path(folder),
@@ -97,6 +88,7 @@ def import_folder(folder: str) -> Figures:
         source_language="cs",
         target_language="en",
         seed=1,
+        presentation=presentation,
         # Balanced texts take longer to make, as benchmarks.degradation shows.
         degradation=Campaign.Degradation.PUBLISHED,
     )
@@ -104,20 +96,10 @@ def import_folder(folder: str) -> Figures:
     return {"n_items": summary.n_outputs, "seconds": seconds, "megabytes": peak_megabytes()}
 
 
-def build_in_documents() -> Figures:
-    """Build the same campaign again, in documents of eight segments."""
-    campaign = Campaign.objects.get()
-    number = (F("position") - 1) / 8
-    campaign.segments.update(document=Cast(number, CharField(max_length=20)))
-    campaign.presentation = Campaign.Presentation.DOCUMENT
-    campaign.save(update_fields=["presentation"])
-    return build(rebuild=True)
-
-
-def build(*, rebuild: bool = False) -> Figures:
+def build() -> Figures:
     campaign = Campaign.objects.get()
     started = time.perf_counter()
-    summary = build_hits(campaign=campaign, rebuild=rebuild)
+    summary = build_hits(campaign=campaign)
     seconds = time.perf_counter() - started
     return {
         "n_items": summary.n_items,

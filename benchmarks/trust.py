@@ -2,7 +2,8 @@
 
     python -m benchmarks.trust [--seeds 5] [--workers 4]
 
-Three campaigns (reference, source, fluency) for each seed and rule, from the published cs-en test set if it is
+Three campaigns (reference, source, fluency) for each seed and rule, and under the guarded rule one in documents and one
+side by side, from the published cs-en test set if it is
 available (tests/replication/README.md) and otherwise from examples/. Workers of each kind come in random order and do
 up to three HITs of 100 items, as long as the platform offers them. `published` is the published degradation and rule,
 `guarded` balanced degradation and the guarded rule. The cost per trusted rating is the number of items paid for, per
@@ -26,6 +27,8 @@ from .table import Row, run
 from .trust_crowd import HITS_EACH, KINDS, RULES, Outcome, run_campaign
 
 TASKS = ("reference", "source", "fluency")
+# How the translations of one more campaign each are shown, under the guarded rule.
+PRESENTATIONS = ("document", "side")
 
 # The platform's targets, in percent and as a ratio.
 MAX_SCRIPTS, MIN_HONEST = 5.0, 97.0
@@ -74,14 +77,22 @@ def measure(*, seeds: int, workers: int) -> Iterator[Row]:
         outcomes = dict(
             zip(RULES, pool.map(partial(run_campaigns, seeds, workers), RULES), strict=True)
         )
-    tallies = {rule: tally(sum(found.values(), [])) for rule, found in outcomes.items()}
-    print_shares(tallies, {task: tally(found) for task, found in outcomes["guarded"].items()})
+    tallies = {
+        rule: tally(sum((found[task] for task in TASKS), [])) for rule, found in outcomes.items()
+    }
+    by_campaign = {name: tally(found) for name, found in outcomes["guarded"].items()}
+    print_shares(tallies, by_campaign)
     yield from rows_of(tallies)
+    for presentation in PRESENTATIONS:
+        yield from rows_of_presentation(presentation, by_campaign[presentation])
 
 
 def run_campaigns(seeds: int, workers: int, rule: str) -> dict[str, list[Outcome]]:
-    """Run the campaigns under one rule on their own server; return the outcomes by task."""
-    outcomes: dict[str, list[Outcome]] = {task: [] for task in TASKS}
+    """Run the campaigns under one rule on their own server; return the outcomes by task, and by presentation."""
+    campaigns = [(task, task, "alone") for task in TASKS]
+    if rule == "guarded":
+        campaigns += [(shown, "reference", shown) for shown in PRESENTATIONS]
+    outcomes: dict[str, list[Outcome]] = {name: [] for name, _, _ in campaigns}
     with DATABASES["sqlite"]() as make_database, TemporaryDirectory() as folder:
         environment = platform_environment(
             make_database(rule),
@@ -94,8 +105,8 @@ def run_campaigns(seeds: int, workers: int, rule: str) -> dict[str, list[Outcome
         )
         with running_server(environment) as server:
             for seed in range(1, seeds + 1):
-                for task in TASKS:
-                    outcomes[task] += in_own_process(
+                for name, task, presentation in campaigns:
+                    outcomes[name] += in_own_process(
                         run_campaign,
                         environment=environment,
                         port=server.port,
@@ -103,6 +114,7 @@ def run_campaigns(seeds: int, workers: int, rule: str) -> dict[str, list[Outcome
                         rule=rule,
                         seed=seed,
                         n_workers=workers,
+                        presentation=presentation,
                     )
     return outcomes
 
@@ -116,14 +128,14 @@ def tally(outcomes: Iterable[Outcome]) -> dict[Behaviour, Tally]:
 
 def print_shares(tallies: Tallies, by_task: Tallies) -> None:
     """Print the share of reliable workers after each HIT, as a table for the documentation."""
-    tasks = " | ".join(f"{task}" for task in TASKS)
+    tasks = " | ".join(by_task)
     print(
         "\n| kind | workers | published 1 | 2 | 3 HITs | guarded 1 | 2 | 3 HITs | " + tasks + " |"
     )
-    print("|---|" + "---:|" * (7 + len(TASKS)))
+    print("|---|" + "---:|" * (7 + len(by_task)))
     for kind in KINDS:
         cells = [f"{p:.0f} %" for rule in RULES for p in tallies[rule][kind].percent]
-        cells += [f"{by_task[task][kind].percent[-1]:.0f} %" for task in TASKS]
+        cells += [f"{shares[kind].percent[-1]:.0f} %" for shares in by_task.values()]
         print(f"| {kind} | {tallies['guarded'][kind].n_workers} | {' | '.join(cells)} |")
     print(flush=True)
 
@@ -156,6 +168,26 @@ def rows_of(tallies: Tallies) -> Iterator[Row]:
         cost(guarded, with_scripts, of=PEOPLE),
         "items",
         cost(published, with_scripts, of=PEOPLE),
+    )
+
+
+def rows_of_presentation(presentation: str, tallies: Mapping[Behaviour, Tally]) -> Iterator[Row]:
+    honest = tallies[Behaviour.HONEST]
+    yield Row(
+        f"{presentation}: honest workers reliable after 2 HITs",
+        honest.percent[1],
+        "%",
+        minimum=MIN_HONEST,
+        note=f"{honest.n_reliable} of {honest.n_workers} after 1, 2 and 3 HITs",
+    )
+    without_reading = [kind for kind in KINDS if not kind.understands]
+    worst = max(without_reading, key=lambda kind: tallies[kind].percent[-1])
+    yield Row(
+        f"{presentation}: the kind of script that is reliable most often, after {HITS_EACH} HITs",
+        tallies[worst].percent[-1],
+        "%",
+        maximum=MAX_SCRIPTS,
+        note=f"{worst}: {tallies[worst].n_reliable} of {tallies[worst].n_workers}; {len(without_reading)} kinds",
     )
 
 

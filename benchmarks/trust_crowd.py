@@ -42,6 +42,8 @@ PUBLISHED = data_folder() / "newstest2016-csen"
 N_SEGMENTS = 160
 MOST_GENUINE = 80
 HITS_EACH = 3
+# Outputs on a screen, and segments of a document.
+OUTPUTS, DOCUMENT_SEGMENTS = 3, 8
 # Of this many honest workers, enough have rated an item for others to be compared with them.
 N_HONEST = 15
 # There are more places than the crowd needs by this factor, so that everyone finds three HITs.
@@ -61,10 +63,13 @@ MOVE = "UPDATE hits_rating SET received_at = %s WHERE assignment_id = %s AND ite
 Outcome = dict[str, Any]
 
 
-def run_campaign(port: int, task: str, rule: str, seed: int, n_workers: int) -> list[Outcome]:
+def run_campaign(
+    port: int, task: str, rule: str, seed: int, n_workers: int, presentation: str = "alone"
+) -> list[Outcome]:
     """Let the crowd do its HITs; return what became of each worker."""
     kinds = [Behaviour.HONEST] * max(0, N_HONEST - n_workers) + KINDS * n_workers
-    campaign = open_campaign(task, rule, seed, n_assignments=HITS_EACH * len(kinds))
+    n_assignments = HITS_EACH * len(kinds)
+    campaign = open_campaign(task, rule, seed, presentation, n_assignments=n_assignments)
     crowd = make_crowd(campaign, port, seed, kinds)
     turns = np.repeat(np.arange(len(crowd)), HITS_EACH)
     for number in np.random.default_rng([seed, 3]).permutation(turns):
@@ -73,17 +78,21 @@ def run_campaign(port: int, task: str, rule: str, seed: int, n_workers: int) -> 
     return [visitor.outcome() for visitor in crowd]
 
 
-def open_campaign(task: str, rule: str, seed: int, *, n_assignments: int) -> Campaign:
+def open_campaign(
+    task: str, rule: str, seed: int, presentation: str, *, n_assignments: int
+) -> Campaign:
     """Import texts, build HITs of 100 items and open the campaign, with places for this many assignments."""
     with TemporaryDirectory() as folder:
         summary = import_campaign(
             path=excerpt(Path(folder), seed) if PUBLISHED.is_dir() else DEMO_FOLDER,
-            name=f"{task}, {rule}, {seed}",
+            name=f"{task}, {rule}, {presentation}, {seed}",
             source_language="cs" if PUBLISHED.is_dir() else "de",
             target_language="en",
             task=task,
             allow_empty_translations=True,
             seed=seed,
+            presentation=presentation,
+            outputs_per_screen=OUTPUTS,
             **RULES[rule],
         )
     campaign = summary.campaign
@@ -108,6 +117,8 @@ def excerpt(folder: Path, seed: int) -> Path:
         lines = path.read_text(encoding="utf-8").split("\n")
         first = seed * len(lines) // 7
         (folder / name).write_text("\n".join(lines[first : first + N_SEGMENTS]) + "\n", "utf-8")
+    documents = "".join(f"{number // DOCUMENT_SEGMENTS}\n" for number in range(N_SEGMENTS))
+    (folder / "documents.txt").write_text(documents)
     return folder
 
 
@@ -131,6 +142,15 @@ def make_crowd(campaign: Campaign, port: int, seed: int, kinds: list[Behaviour])
             connection=HTTPConnection("127.0.0.1", port, timeout=60),
         )
         for number, kind in enumerate(kinds)
+    ]
+
+
+def _texts_of(item: dict[str, Any]) -> list[tuple[str, str, str]]:
+    """Return what is sent as the score of each text of a screen, the code of its item, and the text."""
+    if "outputs" not in item:
+        return [("score", item["item"], item["text"])]
+    return [
+        (f"score-{output['code']}", output["code"], output["text"]) for output in item["outputs"]
     ]
 
 
@@ -179,19 +199,22 @@ class Visitor:
         items = items_on(self.send("GET", url).decode())
         while items:
             item = items.pop(min(items))
-            seconds = self.person.seconds()
-            claimed_ms = round(1000 * min(pace.claimed or seconds, MAX_CLAIMED_SECONDS))
-            shown = Shown(item["text"], item["above"])
+            scores, own_seconds = {}, []
+            for name, code, text in _texts_of(item):
+                shown = Shown(text, item["above"])
+                scores[name] = self.person.score(*self.meanings[code], shown)
+                own_seconds.append(self.person.seconds())
+            claimed = sum(pace.claimed or seconds for seconds in own_seconds)
+            claimed_ms = round(1000 * min(claimed, MAX_CLAIMED_SECONDS))
             rating = {
                 "position": item["position"],
                 "item": item["item"],
-                "score": self.person.score(*self.meanings[item["item"]], shown),
                 "elapsed_ms": claimed_ms,
                 "active_ms": claimed_ms,
             }
-            answer = json.loads(self.send("POST", url, rating))
+            answer = json.loads(self.send("POST", url, rating | scores))
             items |= {item["position"]: item for item in answer["items"]}
-            yield seconds
+            yield from own_seconds
 
     def move_times(self, seconds: list[float]) -> None:
         """Move a HIT's times back to where they would be, had the worker waited.

@@ -14,8 +14,13 @@ SCRIPTS = (
     Behaviour.MEMORY,
     Behaviour.PAIRS,
     Behaviour.PAIRS_CHRF,
+    # Of all copies of a run, one direction is right.
+    Behaviour.SECOND,
 )
 N_EACH = 4
+# As in `benchmarks.trust`, in percent, after up to three HITs.
+MIN_HONEST, MAX_SCRIPTS = 97, 5
+HITS_EACH = 3
 
 
 @pytest.fixture(params=["document", "side"])
@@ -26,18 +31,18 @@ def campaign(request: pytest.FixtureRequest) -> Campaign:
         outputs_per_screen=3,
         degradation=Campaign.Degradation.BALANCED,
         trust_rule=Campaign.TrustRule.GUARDED,
-        min_ratings=12,
+        min_ratings=40,
         seed=5,
     )
 
 
 def test_scripts_are_not_trusted_and_honest_people_are(campaign: Campaign):
-    crowd = {Behaviour.HONEST: 16} | dict.fromkeys(SCRIPTS, N_EACH)
-    collect(campaign, crowd, seed=3)
+    crowd = {Behaviour.HONEST: 20} | dict.fromkeys(SCRIPTS, N_EACH)
+    collect(campaign, crowd, seed=3, hits_per_worker=HITS_EACH)
     verdicts: dict[bool, list[str]] = {True: [], False: []}
     for name, trust in Participation.objects.values_list("worker__external_id", "trust"):
         verdicts[name.startswith("honest")].append(trust)
     honest, scripts = verdicts[True], verdicts[False]
-    assert honest.count("reliable") >= 0.75 * len(honest)
-    # One in ten at most, as by chance.
-    assert scripts.count("reliable") <= 0.1 * len(scripts)
+    assert len(honest) == 20 and len(scripts) == N_EACH * len(SCRIPTS)
+    assert 100 * honest.count("reliable") >= MIN_HONEST * len(honest)
+    assert 100 * scripts.count("reliable") <= MAX_SCRIPTS * len(scripts)

@@ -74,6 +74,8 @@ class Behaviour(enum.StrEnum):
     # Random scores, but the worse of two nearly identical texts is scored lower.
     PAIRS = "pairs"
     PAIRS_CHRF = "pairs_chrf"
+    # Overlap, but nearly the same text again is scored lower: right about all copies of a run in a document, or none.
+    SECOND = "second"
     # Overlap without waiting, or with a wait before submitting.
     FAST = "fast"
     SLOW_AT_THE_END = "slow_at_the_end"
@@ -338,6 +340,13 @@ def _by_memory(person: SimulatedWorker, shown: Shown) -> float:
     return score
 
 
+def _second_is_worse(person: SimulatedWorker, shown: Shown) -> float:
+    earlier = person.memory.nearest(shown)
+    if earlier is None:
+        return _by_overlap(person, shown)
+    return earlier.score - (0 if earlier.shown.text == shown.text else LOWERED)
+
+
 def _comparing_pairs(measure: Measure) -> "Script":
     def rate(person: SimulatedWorker, shown: Shown) -> float:
         earlier = person.memory.nearest(shown)
@@ -372,12 +381,13 @@ SCRIPTS: dict[Behaviour, Script] = {
     Behaviour.MEMORY: _by_memory,
     Behaviour.PAIRS: _comparing_pairs(word_f1),
     Behaviour.PAIRS_CHRF: _comparing_pairs(chrf),
+    Behaviour.SECOND: _second_is_worse,
     Behaviour.FAST: _by_overlap,
     Behaviour.SLOW_AT_THE_END: _by_overlap,
 }
 
 # The others need no memory.
-REMEMBERING = {Behaviour.MEMORY, Behaviour.PAIRS, Behaviour.PAIRS_CHRF}
+REMEMBERING = {Behaviour.MEMORY, Behaviour.PAIRS, Behaviour.PAIRS_CHRF, Behaviour.SECOND}
 
 # All others take as long as careful people do, and say how long it was.
 PACES: dict[Behaviour, Pace] = {

@@ -8,16 +8,22 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.test import Client
 
 from hits.archives.decisions import Judgement
 from hits.archives.service import CollectionSummary, import_collection
+from hits.campaigns.building import build_hits
 from hits.campaigns.importing import ImportSummary, import_campaign
+from hits.campaigns.lifecycle import change_status
 from hits.exceptions import ImportRefused
-from hits.models import Assignment, Campaign, Rating
+from hits.models import Assignment, Campaign, Rating, Recruitment, Segment
 from hits.questionnaires.answering import questionnaire_of
 from hits.rating.assignments import submit_assignment, take_assignment
 from hits.rating.joining import take_part
-from tests.factories import make_hits, make_worker, rate_items
+from hits.side_by_side.saving import save_screen
+from tests.factories import make_hits, make_worker, rate_items, sentence
+from tests.hits.worker.steps import enter, page, post_rating, take
+from tests.side_by_side.campaigns import side_campaign
 from tests.subprocesses import CHECKOUT
 
 pytestmark = pytest.mark.django_db
@@ -245,6 +251,89 @@ def test_a_bad_row_is_refused_with_its_line(tmp_path: Path, row: Any, reason: st
 
 
 # Our ratings in that layout ------------------------------------------------------------------
+
+
+def test_a_campaign_is_imported_rated_and_exported_as_annotations(tmp_path: Path):
+    """Documents, forms and instructions in; whole documents out, as Pearmut writes them."""
+    content = deepcopy(EXAMPLE)
+    documents = content["data"] = [
+        [
+            {
+                "item_id": f"doc{number}_#_{place}",
+                "src": f"Satz {number} {place} {sentence(number + place)}.",
+                "tgt": {
+                    model: f"Sentence {number} {place} of {model} {sentence(number * place)}."
+                    for model in ("alder", "birch")
+                },
+            }
+            for place in range(4)
+        ]
+        for number in range(5)
+    ]
+    content["data"] = [documents]
+    campaign = imported(
+        tmp_path, content, task="source", presentation="document", hit_size=40
+    ).campaign
+    assert campaign.instructions and campaign.questionnaire["questions"]
+    build_hits(campaign=campaign)
+    Recruitment.objects.create(campaign=campaign, is_open=True)
+    change_status(campaign=campaign, to=Campaign.Status.OPEN)
+    client = Client()
+    enter(client, campaign)
+    native, age, job = (
+        f"question-{question.key}" for question in questionnaire_of(campaign).questions
+    )
+    answers = {native: "English", age: "33", job: "Yes"}
+    assert client.post(page("questions", campaign.code), answers).status_code == 302
+    assignment = take(client, campaign)
+    for position in range(1, 41):
+        score = 10 + position
+        assert post_rating(client, assignment, position, score=score).status_code == 200
+    client.post(page("finish", assignment.code))
+    path = tmp_path / "out.jsonl"
+    call_command("export", "ratings", "Bakery", str(path), format="pearmut", stdout=StringIO())
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    genuine = assignment.hit.items.filter(role=0)
+    assert len(rows) == genuine.values("run").distinct().count() < genuine.count()
+    shown = {item["item_id"]: item for document in documents for item in document}
+    for row in rows:
+        # Neighbours of one document, with what the model made of them.
+        names = [item["item_id"] for item in row["item"]]
+        numbers = [int(name.rpartition("_")[2]) for name in names]
+        assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+        assert len({name.partition("_")[0] for name in names}) == 1
+        for item, scores in zip(row["item"], row["annotation"], strict=True):
+            assert item["src"] == shown[item["item_id"]]["src"]
+            assert all(text == shown[item["item_id"]]["tgt"][m] for m, text in item["tgt"].items())
+            assert set(scores) == set(item["tgt"])
+    summary = collected(tmp_path, *rows)
+    assert summary.n_ratings == genuine.count()
+    assert set(summary.campaign.segments.values_list("document", flat=True)) <= {
+        f"doc{number}" for number in range(5)
+    }
+
+
+def test_outputs_of_a_screen_are_models_of_one_item(tmp_path: Path):
+    campaign = side_campaign(name="Beside")
+    Segment.objects.filter(campaign=campaign).update(document="talk")
+    alice = make_worker("alice")
+    take_part(campaign=campaign, worker=alice)
+    assignment = take_assignment(campaign=campaign, worker=alice)
+    assert isinstance(assignment, Assignment)
+    items = assignment.hit.items.order_by("position")
+    for screen in items.values_list("screen", flat=True).distinct().order_by("screen"):
+        codes = items.filter(screen=screen).values_list("code", flat=True)
+        save_screen(assignment=assignment, position=screen, scores=dict.fromkeys(codes, 40))
+    submit_assignment(assignment=assignment)
+    path = tmp_path / "beside.jsonl"
+    call_command("export", "ratings", "Beside", str(path), format="pearmut", stdout=StringIO())
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    genuine = items.filter(role=0)
+    assert len(rows) == genuine.values("screen").distinct().count()
+    assert max(len(row["annotation"][0]) for row in rows) == 3
+    # Its segments are not named after their document.
+    assert all(row["item"][0]["item_id"].startswith("talk_#_") for row in rows)
+    assert collected(tmp_path, *rows).n_ratings == genuine.count()
 
 
 def test_ratings_are_written_as_annotations_and_read_back(tmp_path: Path):
