@@ -17,7 +17,7 @@ def test_all_benchmarks_share_one_table():
     header, *lines = output.partition("All benchmarks\n")[2].splitlines()
     assert header.split() == ["work", "ours", "baseline", "ratio", "bar", "verdict"]
     assert lines[0].startswith("BLEU, 50 segments")
-    assert lines[-1].startswith("build 14 HITs of 1,400 items in documents, peak memory")
+    assert lines[-1].startswith("build 15 HITs of 1,500 items, peak memory")
 
 
 def test_a_turn_ends_early_when_a_worker_has_rated_everything():

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db.models import F, QuerySet
-from django.http import FileResponse, HttpRequest
+from django.http import FileResponse, Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 from ninja import Query, Router, Schema, Status
 from ninja.pagination import paginate
@@ -24,9 +24,10 @@ from ..downloads import EXPORT_TYPES, exported
 from ..exporting.offered import OF_A_RUN
 from ..exporting.service import KIND_OF_FORMAT, KINDS, TABLE_FORMATS
 from ..gold.all_segments import find_helper
+from ..gold.document_ranking import rank_by_documents
 from ..gold.documents import document_rows
 from ..gold.named_workers import MOST_WORKERS, pseudonyms_of
-from ..gold.ranking import rank_systems
+from ..gold.ranking import SystemRanking, rank_systems
 from ..models import GoldRun, GoldScore
 from ..stats.systems import Test
 
@@ -241,11 +242,26 @@ def list_document_scores(request: HttpRequest, code: UUID, number: Number) -> Qu
 
 @router.get("/{uuid:code}/gold/{number}/ranking", response=RankingOut, auth=Needs(Scope.READ))
 def get_ranking(
-    request: HttpRequest, code: UUID, number: Number, test: Query[GoldRun.Test | None] = None
+    request: HttpRequest,
+    code: UUID,
+    number: Number,
+    test: Query[GoldRun.Test | None] = None,
+    unit: Query[Literal["segment", "document", "whole-document"]] = "segment",
 ) -> dict[str, Any]:
-    """Rank systems by mean z, with clusters and tests of all differences. By default, with the test of the run."""
+    """Rank systems by mean z, with clusters and tests of all differences. By default, with the test of the run.
+
+    With `unit=document`, each document counts once, by the mean of its segments; with `whole-document`, by the scores
+    that workers gave to the whole. The numbers of segments are then numbers of documents.
+    """
     chosen = cast(Test, test.value) if test else None
-    ranking = rank_systems(get_gold(request, code, number), test=chosen)
+    run = get_gold(request, code, number)
+    ranking: SystemRanking | None = (
+        rank_systems(run, test=chosen)
+        if unit == "segment"
+        else rank_by_documents(run, unit=unit, test=chosen)
+    )
+    if ranking is None:
+        raise Http404("No document has a score.")
     comparison = ranking.comparison
     return {
         "systems": ranking.rows,

@@ -87,7 +87,8 @@ def ratings_histogram(gold: GoldArrays, minimum: int) -> Picture:
         axes.bar(sizes, counts, color=colours, hatch=hatches, ec="white", lw=0.4)
         axes.axvline(minimum - 0.5, color=QUIET, ls="--", lw=1)
         axes.set(
-            xlabel=f"Ratings that count ({minimum} needed for a complete score)", ylabel="Translations"
+            xlabel=f"Ratings that count ({minimum} needed for a complete score)",
+            ylabel="Translations",
         )
         count_in_whole_numbers(axes.xaxis)
         count_in_whole_numbers(axes.yaxis)

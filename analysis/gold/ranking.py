@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from da_platform.numbers import known_list
-from hits.rating.arrays import Ids, load_outputs
+from hits.rating.arrays import Ids, OutputArrays, load_outputs
 
 from ..models import GoldRun
 from ..stats.signature import join_signatures
@@ -143,10 +143,7 @@ def rank_systems(
         A system without any complete translation is not ranked.
     """
     gold, outputs = gold or gold_scores(run), load_outputs(run.campaign)
-    scored = np.flatnonzero(gold.is_complete)
-    is_scored = np.isin(outputs.translation, gold.translation[scored])
-    rows, systems = expand_to_systems(gold.translation[scored], outputs.translation, outputs.system)
-    rows, segments = scored[rows], outputs.segment[is_scored]
+    rows, systems, segments = scored_outputs(run, gold, outputs)
     covariance = _stored_covariance(run, systems)
     scores = system_scores(
         gold.raw[rows], gold.z[rows], gold.n_ratings[rows], systems, covariance=covariance
@@ -174,6 +171,17 @@ def rank_systems(
         paired_over="segments" if documents is None else "documents",
         ranked_by=_ranked_by(run),
     )
+
+
+def scored_outputs(
+    run: GoldRun, gold: GoldArrays, outputs: OutputArrays | None = None
+) -> tuple[Ids, NDArray[np.str_], Ids]:
+    """Return the complete outputs of systems: their rows in the gold, their systems and their segments."""
+    outputs = outputs or load_outputs(run.campaign)
+    scored = np.flatnonzero(gold.is_complete)
+    is_scored = np.isin(outputs.translation, gold.translation[scored])
+    rows, systems = expand_to_systems(gold.translation[scored], outputs.translation, outputs.system)
+    return scored[rows], systems, outputs.segment[is_scored]
 
 
 def _ranked_by(run: GoldRun) -> str:

@@ -30,6 +30,7 @@ from ..exporting.offered import DOWNLOAD_FORMATS, DOWNLOADS, OF_A_RUN
 from ..exporting.service import TABLE_FORMATS
 from ..gold import documents
 from ..gold.all_segments import HelperRefused, find_helper, helpers_of
+from ..gold.document_ranking import MEANS, WHOLE, rank_by_documents
 from ..gold.named_workers import MOST_WORKERS, WorkersRefused, pseudonyms_of
 from ..gold.report import enough_ratings, helped
 from ..gold.results import (
@@ -64,9 +65,7 @@ RUNS_SHOWN = 10
 
 class GoldForm(forms.Form):
     method = forms.ChoiceField(choices=GoldRun.Method.choices, label="How ratings are averaged")
-    minimum = forms.IntegerField(
-        min_value=1, max_value=1_000, label="Ratings needed for a score"
-    )
+    minimum = forms.IntegerField(min_value=1, max_value=1_000, label="Ratings needed for a score")
     test = forms.ChoiceField(
         choices=GoldRun.Test.choices, required=False, label="Test of differences between systems"
     )
@@ -226,6 +225,9 @@ def document_scores(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         "columns": _sortable(sort, DOCUMENT_COLUMNS),
         "table_formats": TABLE_FORMATS,
         "has_documents": documents.has_documents(campaign),
+        "rankings": list(
+            filter(None, (rank_by_documents(run, unit=unit) for unit in (MEANS, WHOLE)))
+        ),
     }
     return render(request, "analysis/documents.html", context)
 
