@@ -3,7 +3,7 @@
     python -m benchmarks.large_tables [--workers 100000] [--database sqlite|postgres]
 
 A new database is filled directly: every worker has submitted one HIT, with the evidence after it, and half of them
-have been paid. There are no ratings, because these pages do not read any. Times are the server's, as in `staff_pages`.
+have been paid, from one list. There are no ratings, because these pages do not read any. Times are the server's, as in `staff_pages`.
 """
 
 from collections.abc import Iterator
@@ -16,11 +16,13 @@ from benchmarks.filling import START, analyse_tables, codes, insert, moment
 from benchmarks.measuring import in_own_process
 from benchmarks.staff_pages import BASELINE, time_pages
 from benchmarks.table import Row, run
-from hits.models import Campaign, Evidence, Payment, PaymentRun, Recruitment
+from hits.models import Campaign, Evidence, Invite, Payment, PaymentRun, Recruitment
 from tests.concurrency.databases import DATABASES, platform_environment
 
 MAX_MS = 1_000.0
 N_HITS = 1_000
+# Shared links, with which equally many workers came.
+N_INVITES = 20
 VERDICTS = ("reliable", "unproven", "unreliable")
 
 
@@ -53,6 +55,7 @@ def urls_of(campaign: Campaign) -> dict[str, str]:
         return reverse(name, args=[campaign.code, *args])
 
     table = url("campaign_workers")
+    paid = PaymentRun.objects.get(campaign=campaign).code
     return {
         "health": reverse("health"),
         "home": reverse("home"),
@@ -60,12 +63,18 @@ def urls_of(campaign: Campaign) -> dict[str, str]:
         "payments": url("campaign_payments"),
         "payments, last page": f"{url('campaign_payments')}?page=100000",
         "plan of a run": url("plan_payments", "approve", "hand"),
+        "payment run": url("payment_run", paid),
+        "payment run, last page": f"{url('payment_run', paid)}?page=100000",
+        "payment run, list of people": url("people_list", paid),
         "workers": table,
         "workers, by p": f"{table}?sort=p",
         "workers, by id": f"{table}?sort=worker",
         "workers, by flags": f"{table}?flag=scrs&sort=-flags",
         "workers, search by id": f"{table}?search=w99",
+        "workers, search by completion code": f"{table}?search=CODE99",
+        "workers, search by invite": f"{table}?search=course",
         "workers, last page": f"{table}?page=100000",
+        "preview of a decision about all pages": f"{url('decide_workers')}?choice=exclude&all=1",
     }
 
 
@@ -74,6 +83,12 @@ def fill(n: int) -> None:
         pk=1, name="benchmark", source_language="de", target_language="en", status="open", seed=1, pay_per_hit=2
     )  # fmt: skip
     Recruitment.objects.create(campaign=campaign, provider="link", is_open=True)
+    Invite.objects.bulk_create(
+        Invite(
+            campaign=campaign, token_hash=f"{number}", label=f"Course {number}", is_personal=False
+        )
+        for number in range(1, N_INVITES + 1)
+    )
     numbers, hits = range(1, n + 1), range(1, N_HITS + 1)
     insert(
         "hits_hit",
@@ -82,6 +97,7 @@ def fill(n: int) -> None:
         code=codes(),
         number=hits,
         size=100,
+        part=1,
         places_left=0,
         is_archived=False,
     )
@@ -102,6 +118,7 @@ def fill(n: int) -> None:
         trust=(VERDICTS[number % 3] for number in numbers),
         decision="",
         decision_reason="",
+        invite_id=(number % N_INVITES + 1 for number in numbers),
     )
     _fill_work(n)
     _fill_payments(campaign, n // 2)

@@ -45,7 +45,7 @@ LISTS = {
     "worker_weights": 14,
     "campaign_recruiting": 16,
     "campaign_payments": 24,
-    "plan_payments": 20,
+    "plan_payments": 21,
     "payment_run": 14,
     "audit_log": 10,
     "people": 10,

@@ -114,6 +114,15 @@ class Participation(models.Model):
         blank=True,
         help_text="When the answers to the questionnaire were not those the campaign looks for.",
     )
+    # By name, because recruitment imports this module.
+    invite = models.ForeignKey(
+        "hits.Invite",
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="participations",
+        help_text="The link with which the worker agreed to take part.",
+    )
     trust = models.CharField(max_length=10, choices=Trust.choices, default=Trust.UNPROVEN)
     drifted_at = models.DateTimeField(
         null=True,

@@ -2,8 +2,7 @@
 
 import csv
 import io
-from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from decimal import Decimal
 
@@ -11,7 +10,7 @@ from django.db.models import Min, QuerySet
 
 from da_platform.files.cells import defuse
 
-from ..models import Campaign, Payment
+from ..models import Assignment, Campaign, Payment
 from .owing import NOTHING, Plan
 
 COLUMNS = ("worker", "invite", "completion_codes", "n_payments", "amount", "currency", "states")
@@ -45,42 +44,65 @@ def workers_paid(payments: QuerySet[Payment]) -> QuerySet[Payment, int]:
 
 def people_paid(campaign: Campaign, payments: QuerySet[Payment]) -> list[Person]:
     """Sum up payments of a campaign by person, in the order of their first payments."""
-    rows = payments.order_by("pk").values_list(
-        "assignment__worker",
-        "assignment__worker__external_id",
-        "amount",
-        "assignment__completion_code",
-        "state",
+    rows = list(
+        payments.order_by("pk").values_list(
+            "assignment__worker",
+            "assignment__worker__external_id",
+            "amount",
+            "assignment__completion_code",
+            "state",
+        )
     )
     people: dict[int, Person] = {}
-    labels = _labels_of(campaign)
+    labels = _labels_of(campaign, {row[0] for row in rows})
+    states = {state.value: state.label.lower() for state in Payment.State}
     for pk, worker, amount, code, state in rows:
-        person = people.setdefault(pk, Person(worker, labels.get(pk, "")))
-        person.add(amount, code, Payment.State(state).label.lower())
+        person = people.get(pk)
+        if person is None:
+            person = people[pk] = Person(worker, labels.get(pk, ""))
+        person.add(amount, code, states[state])
     return list(people.values())
 
 
 def people_owed(plan: Plan, *, most: int) -> tuple[list[Person], int]:
     """Sum up a plan for the first people in it; return how many there are, too."""
     workers = list(dict.fromkeys(due.work.worker_id for due in plan.dues))
-    labels = _labels_of(plan.campaign)
     people: dict[int, Person] = {}
     listed = set(workers[:most])
-    for due in plan.dues:
+    labels = _labels_of(plan.campaign, listed)
+    dues = [due for due in plan.dues if due.work.worker_id in listed]
+    codes = dict(
+        Assignment.objects.filter(hit__campaign=plan.campaign, worker__in=listed).values_list(
+            "pk", "completion_code"
+        )
+    )
+    for due in dues:
         pk = due.work.worker_id
-        if pk in listed:
-            person = people.setdefault(pk, Person(due.work.worker_external_id, labels.get(pk, "")))
-            person.add(due.amount)
+        person = people.setdefault(pk, Person(due.work.worker_external_id, labels.get(pk, "")))
+        person.add(due.amount, codes.get(due.work.pk) or "")
     return list(people.values()), len(workers)
 
 
-def _labels_of(campaign: Campaign) -> dict[int, str]:
-    """The labels of personal links, by worker. Shared links do not say who used them."""
-    labels = defaultdict(list)
-    invites = campaign.invites.filter(worker__isnull=False).order_by("pk")
-    for worker, label in invites.exclude(label="").values_list("worker", "label"):
-        labels[worker].append(label)
-    return {worker: ", ".join(names) for worker, names in labels.items()}
+# Fewer are named in the query; of more, it is quicker to read all.
+MOST_NAMED = 1_000
+
+
+def _labels_of(campaign: Campaign, workers: Collection[int]) -> dict[int, str]:
+    """The labels of the links that these workers came by: personal ones, and shared ones since those are kept."""
+    personal = campaign.invites.filter(worker__isnull=False).exclude(label="")
+    by_link = campaign.participations.filter(invite__isnull=False)
+    if len(workers) <= MOST_NAMED:
+        personal = personal.filter(worker__in=workers)
+        by_link = by_link.filter(worker__in=workers)
+    came_by = list(by_link.values_list("worker", "invite"))
+    names = dict(campaign.invites.values_list("pk", "label")) if came_by else {}
+    labels: dict[int, dict[str, None]] = {}
+    for worker, label in personal.order_by("pk").values_list("worker", "label"):
+        labels.setdefault(worker, {})[label] = None
+    for worker, invite in came_by:
+        if names[invite]:
+            labels.setdefault(worker, {})[names[invite]] = None
+    return {worker: ", ".join(found) for worker, found in labels.items()}
 
 
 def people_csv(people: Iterable[Person], currency: str) -> str:

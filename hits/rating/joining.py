@@ -5,6 +5,7 @@ from django.utils import timezone
 
 from ..models import (
     Campaign,
+    Invite,
     Participation,
     Worker,
 )
@@ -14,10 +15,12 @@ def find_or_make_worker(*, provider: str, external_id: str) -> Worker:
     return Worker.objects.get_or_create(provider=provider, external_id=external_id)[0]
 
 
-def take_part(*, campaign: Campaign, worker: Worker) -> Participation:
-    """Record that the worker has agreed to take part. Only the first time counts."""
+def take_part(*, campaign: Campaign, worker: Worker, invite: Invite | None = None) -> Participation:
+    """Record that the worker has agreed to take part, and by which link. Only the first time counts."""
     return Participation.objects.get_or_create(
-        campaign=campaign, worker=worker, defaults={"consented_at": timezone.now()}
+        campaign=campaign,
+        worker=worker,
+        defaults={"consented_at": timezone.now(), "invite": invite},
     )[0]
 
 

@@ -306,7 +306,8 @@ def sync_submissions(*, recruitment: Recruitment, at: datetime | None = None) ->
 
 
 def forget_arrivals(*, worker: Worker) -> None:
-    """Remove what shows how a worker came here: ids of visits, device marks, personal links."""
+    """Remove what shows how a worker came here: ids of visits, device marks, links."""
+    worker.participations.update(invite=None)
     worker.device_sightings.all().delete()
     worker.invites.update(
         worker=None,
@@ -364,6 +365,18 @@ def save_recruitment(
     recruitment.save()
     record("recruiting changed", actor=actor, campaign=campaign, provider=provider, settings=values)
     return recruitment
+
+
+def open_link(*, campaign: Campaign, actor: User | None) -> Recruitment:
+    """Let anyone with the campaign's address take part, unless the campaign recruits in another way."""
+    if (provider := recruitment_of(campaign).provider) != Recruitment.Provider.LINK:
+        raise RecruitmentRefused(f"The campaign recruits through {provider_class(provider).label}.")
+    return save_recruitment(
+        campaign=campaign,
+        provider=Recruitment.Provider.LINK,
+        values={"is_open": True},
+        actor=actor,
+    )
 
 
 def _is_taken(recruitment: Recruitment) -> bool:

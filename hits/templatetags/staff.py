@@ -124,6 +124,12 @@ def opening(campaign: Campaign) -> str:
     return verb if campaign.spending_cap is not None else f"{verb} without a cap"
 
 
+@register.filter
+def opening_to_all(campaign: Campaign) -> str:
+    """The words on the button that also lets anyone with the campaign's address take part."""
+    return opening(campaign).replace(" campaign", " to anyone with the link", 1)
+
+
 def _links(request: HttpRequest, pages: list[tuple[str, str]], *args: Any) -> list[Link]:
     links = [(label, url) for label, name in pages if (url := _url(name, *args))]
     # The page itself or the nearest one above it.

@@ -1,6 +1,7 @@
 """What admins do with a campaign: build, open, pause, close, edit, copy, and estimate its cost."""
 
 from django.contrib import messages
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -14,9 +15,10 @@ from ..campaigns.editing import duplicate_campaign, edit_campaign, editable_fiel
 from ..campaigns.forms import CostForm, EditForm, InstructionsForm, NameForm
 from ..campaigns.kept_counts import forecast_of
 from ..campaigns.samples import n_to_rate
-from ..exceptions import CannotBuildHITs, EditRefused, StatusRefused
+from ..exceptions import CannotBuildHITs, EditRefused, RecruitmentRefused, StatusRefused
 from ..models import Campaign
 from ..people.access import for_campaign_admins, user_of
+from ..recruiting.arrivals import open_link
 from .worker_context import organiser_of
 
 # Up to this many translations, HITs are built within the request (about a second); above, by a job.
@@ -28,10 +30,13 @@ BUILT_AT_ONCE = 5_000
 def change(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     try:
         to = Campaign.Status(request.POST.get("to", ""))
-        change_status(campaign=campaign, to=to, actor=user_of(request))
+        with transaction.atomic():
+            if request.POST.get("join") == "link" and to == Campaign.Status.OPEN:
+                open_link(campaign=campaign, actor=user_of(request))
+            change_status(campaign=campaign, to=to, actor=user_of(request))
     except ValueError:
         messages.error(request, "A campaign can be opened, paused or closed.")
-    except StatusRefused as refusal:
+    except (StatusRefused, RecruitmentRefused) as refusal:
         messages.error(request, str(refusal))
     else:
         messages.success(request, f"The campaign is {STATUS_DEEDS[to]}.")

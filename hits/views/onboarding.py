@@ -154,14 +154,15 @@ def privacy(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 
 
 def _agree(request: HttpRequest, campaign: Campaign, worker: Worker | None) -> HttpResponse:
-    if invite := invite_of(request, campaign):
+    invite = invite_of(request, campaign)
+    if invite:
         check_arrival(request)
         worker = accept_invite(invite=invite, worker=worker)
     elif worker is None:
         # A volunteer who does not come from a provider gets a random id.
         check_arrival(request)
         worker = find_or_make_worker(provider="link", external_id=secrets.token_urlsafe(16))
-    participation = take_part(campaign=campaign, worker=worker)
+    participation = take_part(campaign=campaign, worker=worker, invite=invite)
     if participation.qualified_at:
         response = redirect("next_hit", campaign.code)
     else:

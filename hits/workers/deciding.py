@@ -281,20 +281,23 @@ def _places(campaign: Campaign, changes: Sequence[Change], now: datetime) -> tup
     ).distinct()
     held = Assignment.objects.filter(hit__in=hits, status__in=HELD)
     promised: dict[int, int] = defaultdict(int)
-    for assignment in with_prospects(held, campaign, now):
-        is_trusted, is_discarded = assignment.is_trusted, assignment.is_discarded
-        if standing := standings.get(assignment.worker_id):
+    # Plain rows, because popular HITs have thousands of assignments.
+    rows = with_prospects(held, campaign, now).values_list(
+        "hit", "worker", "submitted_at", "status", "hold", "is_trusted", "is_discarded", "may_prove"
+    )
+    for hit, worker, submitted_at, status, hold, is_trusted, is_discarded, may_prove in rows:
+        if standing := standings.get(worker):
             is_trusted, is_discarded, _ = standing
-            if is_trusted and not _counts(assignment.submitted_at, *standing):
+            if is_trusted and not _counts(submitted_at, *standing):
                 is_trusted, is_discarded = False, True
         outcome = expected_outcome(
-            assignment.status,
+            status,
             is_trusted=is_trusted,
             is_discarded=is_discarded,
-            may_prove=assignment.may_prove,
-            hold=assignment.hold,
+            may_prove=may_prove,
+            hold=hold,
         )
-        promised[assignment.hit_id] += outcome in PROMISED
+        promised[hit] += outcome in PROMISED
     steps = [
         places_wanted(campaign, promised[pk]) - places
         for pk, places in hits.values_list("pk", "places_left")
@@ -311,6 +314,8 @@ _Raters = dict[tuple[int, int], frozenset[tuple[int, int]]]
 def _gold_effect(campaign: Campaign, changes: Sequence[Change]) -> GoldEffect:
     standings = {change.participation.worker_id: change.standing_after for change in changes}
     raters = (_raters_in_archive if campaign.is_archive else _raters)(campaign, set(standings))
+    if not raters:
+        return GoldEffect()
     counted = Assignment.objects.counted().filter(hit__campaign=campaign).order_by()
     rows = with_standing(counted).filter(is_trusted=True)
     before = set(rows.values_list("pk", "worker"))
@@ -356,7 +361,8 @@ def _raters(campaign: Campaign, workers: set[int]) -> _Raters:
     for translation, segment, hit in rows.values_list("translation", "translation__segment", "hit"):
         hits_of[translation, segment].append(hit)
     work_on: dict[int, set[tuple[int, int]]] = defaultdict(set)
-    for hit, pk, worker in submitted.values_list("hit", "pk", "worker"):
+    concerned = {hit for hits in hits_of.values() for hit in hits}
+    for hit, pk, worker in submitted.filter(hit__in=concerned).values_list("hit", "pk", "worker"):
         work_on[hit].add((pk, worker))
     together: dict[tuple[int, ...], frozenset[tuple[int, int]]] = {}
     for hits in hits_of.values():

@@ -236,8 +236,14 @@ def _named(search: str, campaign: Campaign) -> Q:
     if name:
         matches |= Q(worker__provider__iexact=provider, worker__external_id__icontains=name)
     coded = Assignment.objects.filter(hit__campaign=campaign, completion_code=search.upper())
-    invited = campaign.invites.filter(worker__isnull=False, label__icontains=search)
-    return matches | Q(worker__in=coded.values("worker")) | Q(worker__in=invited.values("worker"))
+    invited = campaign.invites.filter(label__icontains=search)
+    personal = invited.filter(worker__isnull=False)
+    return (
+        matches
+        | Q(worker__in=coded.values("worker"))
+        | Q(worker__in=personal.values("worker"))
+        | Q(invite__in=invited.values("pk"))
+    )
 
 
 def _latest(column: str) -> Subquery:

@@ -4,14 +4,18 @@ import csv
 import io
 
 import pytest
+from django.test import Client
 from django.urls import reverse
 
 from hits.models import Assignment, Campaign, Invite, Participation, PaymentRun, Worker
 from hits.payments.owing import Kind
+from hits.payments.runs import mark_as_paid
+from hits.recruiting.invites import make_invites
+from hits.workers.forgetting import forget_worker
 from hits.workers.reading import WorkerFilters, found_workers
 from tests.api.callers import caller
 from tests.factories import make_hits
-from tests.paying import add_bonus, confirm, hand_in, make_paid_campaign
+from tests.paying import add_bonus, confirm, hand_in, make_admin, make_paid_campaign
 from tests.people import client_of
 
 pytestmark = pytest.mark.django_db
@@ -69,6 +73,7 @@ def test_the_pages_show_people_with_invite_and_codes(campaign):
     plan = reverse("plan_payments", args=[campaign.code, "approve", "hand"])
     page = client.get(plan).content.decode()
     assert "<dt>People</dt><dd>2</dd>" in page and "3.00 USD" in page and "Ada&#x27;s class" in page
+    assert all(code in page for code in codes_of("alice") + codes_of("bob"))
     run = confirm(campaign, is_by_hand=True)
     page = client.get(address("payment_run", run)).content.decode()
     assert all(code in page for code in codes_of("alice") + codes_of("bob"))
@@ -92,3 +97,31 @@ def test_a_worker_is_found_by_completion_code_and_invite(campaign, search):
     elsewhere = make_hits(name="Elsewhere")
     Participation.objects.create(campaign=elsewhere, worker=found.worker)
     assert not found_workers(elsewhere, WorkerFilters(search=words))
+
+
+def test_people_who_came_by_a_shared_link_have_its_label():
+    campaign = make_paid_campaign("link", n_segments=28)
+    [new] = make_invites(
+        campaign=campaign, n=1, actor=None, label="Course 7", is_personal=False, max_uses=9
+    )
+    browsers = [Client(), Client()]
+    for browser in browsers:
+        browser.get(reverse("join", args=[new.token]))
+        browser.post(reverse("landing", args=[campaign.code]))
+    people = Participation.objects.filter(invite=new.invite)
+    names = [person.worker.external_id for person in people]
+    assert len(names) == 2
+    for name in names:
+        hand_in(campaign, name)
+    client = client_of("admin")
+    plan = reverse("plan_payments", args=[campaign.code, "approve", "hand"])
+    assert client.get(plan).content.decode().count("Course 7") == 2
+    run = confirm(campaign, is_by_hand=True)
+    text = client.get(address("people_list", run)).content.decode()
+    labels = {row["worker"]: row["invite"] for row in csv.DictReader(io.StringIO(text))}
+    assert labels == dict.fromkeys(names, "Course 7") | {"alice": "", "bob": ""}
+    found = found_workers(campaign, WorkerFilters(search="course 7"))
+    assert {person.worker.external_id for person in found} == set(names)
+    mark_as_paid(run=run, total=run.total, reference="transfer 7", actor=make_admin())
+    forget_worker(worker=people[0].worker, reason="asked")
+    assert Participation.objects.filter(invite=new.invite).count() == 1
