@@ -44,10 +44,11 @@ class ImportedOut(Schema):
 
 
 class CheckIn(Input):
-    """The name of the new campaign, and what checkers see next to a text."""
+    """The name of the new campaign, what checkers see next to a text, and whether only native speakers, who say so, get a HIT."""
 
     name: Name
     shows: Literal[tuple(Campaign.Shows.values)] = "nothing"  # type: ignore[valid-type]
+    asks_native: bool = True
 
 
 class CheckOut(Schema):

@@ -137,6 +137,12 @@ class CheckForm(forms.Form):
         label="What checkers see next to a text",
         help_text="With nothing, they check whether it reads well, and need to know only its language.",
     )
+    asks_native = forms.BooleanField(
+        required=False,
+        initial=True,
+        label="Ask for their native language",
+        help_text="Only those whose native language it is get a HIT. Questions about workers are changed in the settings.",
+    )
 
 
 class OwnReferencesForm(_EditedElsewhere):

@@ -88,6 +88,7 @@ def check_post_editions(request: HttpRequest, campaign: Campaign) -> HttpRespons
             campaign=campaign,
             name=form.cleaned_data["name"],
             shows=form.cleaned_data["shows"],
+            asks_native=form.cleaned_data["asks_native"],
             actor=user_of(request),
         )
     except PlatformError as refusal:

@@ -14,6 +14,7 @@ from django.db import transaction
 from ..campaigns.derived import import_rows, settings_in_common
 from ..exceptions import CannotCheck
 from ..models import Campaign, EditionToCheck, SystemOutput
+from ..questionnaires.questions import native_language_question
 from .arrays import EditedOutput, load_edited_outputs
 from .checked import Edition, checks_of
 
@@ -43,6 +44,7 @@ def check_post_editions(
     campaign: Campaign,
     name: str,
     shows: str = Campaign.Shows.NOTHING,
+    asks_native: bool = True,
     actor: User | None = None,
 ) -> EditionsToCheck:
     """Create a draft in which other workers check the post-editions by trusted editors.
@@ -54,6 +56,8 @@ def check_post_editions(
         Of the new campaign.
     shows : Campaign.Shows
         What checkers see next to a text. By default nothing: they judge whether it reads well.
+    asks_native : bool
+        Ask for the native language before the task, and let only native speakers go on.
     actor : User, optional
 
     Returns
@@ -95,7 +99,9 @@ def check_post_editions(
         **settings_in_common(locked),
     )
     check.checks = locked
-    check.save(update_fields=["checks"])
+    if asks_native:
+        check.questionnaire = native_language_question(check.target_language)
+    check.save(update_fields=["checks", "questionnaire"])
     _link(check, rows)
     n_texts = EditionToCheck.objects.filter(translation__segment__campaign=check)
     return EditionsToCheck(

@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from langcodes import Language
+
 from da_platform.files.problems import Problems
 from da_platform.files.texts import fault_in_text
 
@@ -135,6 +137,14 @@ def questionnaire_from(stored: dict[str, Any], *, target_language: str) -> Quest
         for question in stored.get("questions", [])
     )
     return Questionnaire(stored.get("language") or target_language, questions)
+
+
+def native_language_question(target_language: str) -> dict[str, Any]:
+    """Return a questionnaire, as campaigns store it, that only native speakers of a language pass."""
+    # People name their language, whatever its variety.
+    codes = dict.fromkeys([target_language, str(Language.get(target_language).language)])
+    question = Question(key=NATIVE, kind=NATIVE, required=True, accept=tuple(codes))
+    return Questionnaire(target_language, (question,)).as_json()
 
 
 # Reading -------------------------------------------------------------------------------------

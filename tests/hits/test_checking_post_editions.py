@@ -24,6 +24,7 @@ from hits.models import Assignment, Campaign, EditionToCheck, PostEdition, Recru
 from hits.post_editing.arrays import load_edited_outputs
 from hits.post_editing.checking import check_post_editions
 from hits.post_editing.simulated import Editor
+from hits.questionnaires.questions import native_language_question, read_questionnaire
 from hits.rating.assignments import take_assignment
 from hits.rating.joining import take_part
 from hits.workers.trust import update_evidence
@@ -181,6 +182,7 @@ def test_checkers_learn_what_is_asked_of_them(check: Campaign, client: Client):
     assert "Check these corrected translations" in landing
     assert "This task is for people whose native language is English." in landing
     client.post(check.get_absolute_url())
+    client.post(reverse("questions", args=[check.code]), {"question-native_language": "en"})
     page = client.get(reverse("instructions", args=[check.code])).content.decode()
     assert "that somebody has corrected already" in page and "Needs no change" in page
 
@@ -219,3 +221,30 @@ def test_the_api_and_the_command_create_a_check(edited: Campaign, capsys):
     change_status(campaign=open_check(Campaign.objects.get(code=made["code"])), to="closed")
     call_command("check_post_editions", edited.name, "--name", "again", "--shows", "source")
     assert "Created again: " in capsys.readouterr().out
+
+
+def test_only_native_speakers_who_say_so_get_a_hit(edited: Campaign):
+    check = open_check(check_post_editions(campaign=edited, name="check").campaign)
+
+    def answer(language: str) -> str:
+        client = Client()
+        client.post(check.get_absolute_url())
+        sent = {"question-native_language": language}
+        return client.post(reverse("questions", args=[check.code]), sent, follow=True).text
+
+    assert "What to do" in answer("en")
+    assert "looking for other participants" in answer("de")
+
+
+def test_a_variety_accepts_those_who_name_their_language():
+    for code, accepted in (("pt-BR", ["pt-BR", "pt"]), ("de", ["de"])):
+        [question] = native_language_question(code)["questions"]
+        assert question["accept"] == accepted
+        read_questionnaire(native_language_question(code), target_language=code)
+
+
+def test_nobody_is_asked_if_the_admin_does_not_want_it(edited: Campaign, capsys):
+    call_command("check_post_editions", edited.name, name="unasked", ask_nobody=True)
+    assert Campaign.objects.get(name="unasked").questionnaire == {}
+    page = client_of("superuser").get(reverse("post_editions", args=[edited.code])).text
+    assert "Ask for their native language" in page

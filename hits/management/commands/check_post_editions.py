@@ -26,6 +26,11 @@ class Command(BaseCommand):
             default=Campaign.Shows.NOTHING,
             help="what checkers see next to a text (default: nothing)",
         )
+        parser.add_argument(
+            "--ask-nobody",
+            action="store_true",
+            help="do not ask checkers for their native language; by default, only native speakers get a HIT",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -33,6 +38,7 @@ class Command(BaseCommand):
                 campaign=campaign_named(options["campaign"]),
                 name=options["name"],
                 shows=options["shows"],
+                asks_native=not options["ask_nobody"],
             )
         except PlatformError as error:
             raise CommandError(str(error)) from error
