@@ -18,11 +18,11 @@ if (_folder / "da_platform").is_dir():
     sys.path.insert(0, chdir)
 
 from da_platform.environment import read_env_file  # noqa: E402
-from da_platform.places import ENV_FILE  # noqa: E402
+from da_platform.places import env_file  # noqa: E402
 
 try:
     # As in the settings, which are loaded later: the process environment overrides the file.
-    read_env_file(ENV_FILE)
+    read_env_file(env_file())
 except ImproperlyConfigured as error:
     sys.exit(f"The platform cannot start: {error}")
 

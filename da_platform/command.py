@@ -15,7 +15,7 @@ from argparse import ArgumentParser
 from collections.abc import Sequence
 from pathlib import Path
 
-from .places import DEFAULT_DATA_DIR
+from .places import DEFAULT_DATA_DIR, env_file
 from .serve import PREPARE_ONLY
 from .served import port_in_use
 
@@ -113,15 +113,14 @@ def _is_free(port: int) -> bool:
 
 def _use_for_development() -> None:
     """Write an environment file for a platform on one's own machine, unless there are any settings."""
-    from .places import ENV_FILE
-
-    if ENV_FILE.exists() or any(name in os.environ for name in ENOUGH_TO_START):
+    path = env_file()
+    if path.exists() or any(name in os.environ for name in ENOUGH_TO_START):
         return
-    ENV_FILE.parent.mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     text = (
         "# Written by `da`: development on your own machine. See docs/environment.md.\nDA_DEBUG=1\n"
     )
-    descriptor = os.open(ENV_FILE, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with open(descriptor, "w", encoding="utf-8") as file:
         file.write(text)
 

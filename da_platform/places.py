@@ -26,7 +26,13 @@ def _user_folder() -> Path:
 
 
 DEFAULT_DATA_DIR = BASE_DIR / "var" if IS_CHECKOUT else _user_folder() / "da-platform"
-# Of an installation, next to its data.
-ENV_FILE = (
-    BASE_DIR if IS_CHECKOUT else Path(os.environ.get("DA_DATA_DIR") or DEFAULT_DATA_DIR)
-) / ".env"
+
+
+def data_dir() -> Path:
+    """The folder that the environment names now: `da --data` sets it."""
+    return Path(os.environ.get("DA_DATA_DIR") or DEFAULT_DATA_DIR)
+
+
+def env_file() -> Path:
+    """The file with the settings; that of an installation is next to its data."""
+    return (BASE_DIR if IS_CHECKOUT else data_dir()) / ".env"

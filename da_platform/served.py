@@ -4,17 +4,16 @@ The system lets go of the lock when the server ends in any way, so the file neve
 """
 
 import fcntl
-import os
 from pathlib import Path
 from typing import IO
 
-from .places import DEFAULT_DATA_DIR
+from .places import data_dir
 
 FILE_NAME = "served-on-port"
 
 
 def _file() -> Path:
-    return Path(os.environ.get("DA_DATA_DIR") or DEFAULT_DATA_DIR) / FILE_NAME
+    return data_dir() / FILE_NAME
 
 
 def note_port(port: int) -> IO[str] | None:

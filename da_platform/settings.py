@@ -30,10 +30,10 @@ from da_platform.environment import (
     whole_number,
 )
 from da_platform.extras import is_installed, missing_extra
-from da_platform.places import BASE_DIR, DEFAULT_DATA_DIR, ENV_FILE, IS_CHECKOUT, SHIPPED_DIR
+from da_platform.places import BASE_DIR, DEFAULT_DATA_DIR, IS_CHECKOUT, SHIPPED_DIR, env_file
 
 # The process environment overrides the file.
-read_env_file(ENV_FILE)
+read_env_file(env_file())
 check_names(os.environ)
 
 

@@ -51,7 +51,7 @@ def test_a_first_start_needs_no_settings_and_later_ones_do_not_change_them(tmp_p
     for name in command.ENOUGH_TO_START:
         monkeypatch.delenv(name, raising=False)
     file = tmp_path / "new" / ".env"
-    monkeypatch.setattr("da_platform.places.ENV_FILE", file)
+    monkeypatch.setattr(command, "env_file", lambda: file)
     command._use_for_development()
     assert "DA_DEBUG=1" in file.read_text() and file.stat().st_mode & 0o777 == 0o600
     file.write_text("DA_DEBUG=0\n")
@@ -103,7 +103,7 @@ def test_an_installation_keeps_its_data_in_the_users_folder(tmp_path):
     packages = tmp_path / "site-packages" / "da_platform"
     (packages / "shipped").mkdir(parents=True)
     (packages / "places.py").write_bytes((CHECKOUT / "da_platform" / "places.py").read_bytes())
-    code = "from places import *; print(DEFAULT_DATA_DIR, SHIPPED_DIR, ENV_FILE, sep='\\n')"
+    code = "from places import *; print(DEFAULT_DATA_DIR, SHIPPED_DIR, env_file(), sep='\\n')"
     homes = {"HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path / "xdg")}
     process = subprocess.run(
         [sys.executable, "-c", code], cwd=packages, env=homes, capture_output=True, text=True
