@@ -130,7 +130,7 @@ def picture_of(courses: dict[str, list[Course]], most: int) -> Picture:
         axes.set_xlabel("pairwise judgements")
         axes.set_ylabel("campaigns with the true clusters")
         axes.set_ylim(0, 1.02)
-        axes.legend(frameon=False, loc="center right")
+        axes.legend(frameon=False, loc="lower right")
         return figure
 
     return Picture(
