@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from da_platform.files.mending import Mender
 from da_platform.files.problems import Problems
 from da_platform.files.reading import CampaignFolder, files_in, read_lines
 
@@ -126,7 +127,8 @@ def _with_documents(gold: GoldTable, path: Path) -> GoldTable:
     if gold.level != "segment" or not path.exists():
         return gold
     problems = Problems()
-    lines = [line for _, line in read_lines(CampaignFolder(path), path, problems)]
+    mender = Mender(cleans=True)
+    lines = [line for _, line in read_lines(CampaignFolder(path), path, problems, mender=mender)]
     # A line is a domain and a document, separated by a tab or a space.
     names = [(line or "").replace("\t", " ").rpartition(" ")[2] for line in lines]
     n_segments = len({segment for _, segment in gold.keys})

@@ -6,6 +6,7 @@ from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
 
+from da_platform.files.mending import Mender
 from da_platform.files.problems import Problems
 from da_platform.files.reading import CampaignFolder, Line, decoded_lines
 
@@ -27,8 +28,15 @@ class RawFile:
         return sha256(self.content).hexdigest()
 
     def lines(self, problems: Problems, *, may_have_crlf: bool = False) -> Iterator[Line]:
+        """Yield the lines without a byte order mark and CR LF, which say nothing about scores."""
         file = BytesIO(self.content)
-        return decoded_lines(file, self.name, problems, may_have_crlf=may_have_crlf)
+        return decoded_lines(
+            file,
+            self.name,
+            problems,
+            may_have_crlf=may_have_crlf,
+            mender=Mender(cleans=True),
+        )
 
 
 def load(path: Path, problems: Problems, *, max_bytes: int = MAX_FILE_BYTES) -> RawFile | None:

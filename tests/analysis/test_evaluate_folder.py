@@ -61,6 +61,20 @@ def test_the_whole_folder_is_evaluated_by_one_command(folder, tmp_path):
     assert "Against da-sqm, good-refA has the highest r" in printed
 
 
+def test_byte_order_marks_and_line_ends_of_a_folder_change_nothing(folder):
+    options = Options(n_resamples=20)
+    plain, _ = evaluate_folder(folder, options=options)
+    for path in folder.rglob("*.*"):
+        path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
+    marked, _ = evaluate_folder(folder, options=options)
+    golds = [
+        [row.pearson for row in gold.segment]
+        for evaluated in (plain, marked)
+        for gold in evaluated.result.golds
+    ]
+    assert golds[:2] == golds[2:]
+
+
 def test_references_can_be_kept_and_golds_chosen_by_either_name(folder):
     options = Options(n_resamples=20)
     for name in ("mqm", "zh-en.mqm"):

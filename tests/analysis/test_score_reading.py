@@ -278,3 +278,12 @@ def test_any_text_is_read_or_refused(text):
 def test_csv_lines_can_end_with_crlf():
     table = read(LONG.replace("\t", ",").replace("\n", "\r\n"), name="M.csv").tables[0]
     assert table.scores.tolist() == SCORES
+
+
+@pytest.mark.parametrize("separator", ["\t", ","])
+def test_a_byte_order_mark_and_line_ends_say_nothing_about_scores(separator):
+    text = LONG.replace("\t", separator)
+    plain = read(text).tables[0]
+    marked = read("\ufeff" + text.replace("\n", "\r\n")).tables[0]
+    assert marked.keys == plain.keys and (marked.scores == plain.scores).all()
+    assert marked.sha256 != plain.sha256
