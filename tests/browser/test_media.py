@@ -180,8 +180,12 @@ def test_the_player_is_used_by_keyboard_and_never_rates(visitor: Visitor, tmp_pa
     expect_position(page, place)
     assert page.locator("#slider").get_attribute("class") is not None
     expect(page.locator("#next")).to_be_disabled()
+    # Enter may have started it, and the space bar would pause it then.
     audio.evaluate(
-        "audio => audio.addEventListener('play', () => { audio.dataset.played = 'yes'; })"
+        """audio => {
+            audio.pause();
+            audio.addEventListener('play', () => { audio.dataset.played = 'yes'; });
+        }"""
     )
     page.keyboard.press("Space")
     expect(audio).to_have_attribute("data-played", "yes")

@@ -143,11 +143,11 @@ def test_after_an_error_of_the_platform_the_worker_rates_again(timed_hit):
         answer_ratings(page, status, body='{"error": "Not this one."}')
         rate_by_keys(page, [99], first=n_stored + 1)
         state = page.locator("#save-state")
-        expect(state).to_have_text(re.compile("^Your last ratings could not be"))
+        expect(state).to_have_text(re.compile("^Some of your work could not be saved"))
         page.unroute(HIT_ADDRESS)
         page.clock.fast_forward(REFUSED_MS)
         expect_position(page, n_stored + 1)
-        expect(state).not_to_have_text(re.compile("^Your last ratings could not be"))
+        expect(state).not_to_have_text(re.compile("^Some of your work could not be saved"))
         rate_by_keys(page, [SCORES[n_stored]], first=n_stored + 1)
         expect_saved(page)
         assert stored_scores(assignment) == SCORES[: n_stored + 1], status
