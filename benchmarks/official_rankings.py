@@ -8,10 +8,12 @@ from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import combinations
+from typing import get_args
 
 import numpy as np
 
-from analysis.stats.judgements import complete_tasks, expand
+from analysis.stats.judgements import collapse, complete_tasks, expand
+from analysis.stats.kappa import Between, kappa
 from analysis.stats.published_lookup import expand_as_published
 from analysis.stats.trueskill import LOOKUPS, RUNS, Lookup, trueskill
 from tests.replication.locating import data_folder
@@ -66,11 +68,32 @@ def swapped(lines: list[Official]) -> list[tuple[Official, Official]]:
     ]
 
 
+def print_kappa() -> None:
+    """Print kappa as published and as we count it, of the outputs shown."""
+    print("| pair | inter, published | inter, strict | intra, published | intra, strict |")
+    print("|---|---|---|---|---|")
+    for pair, own in sorted(
+        collected_rankings(data_folder() / "wmt15-rankings" / "wmt15.xml.gz").items()
+    ):
+        judgements = expand(collapse(own.rankings()))
+        cells = [
+            f"{result.kappa:.3f} ({result.n_comparable:,})"
+            for between in get_args(Between)
+            for counting in ("published", "strict")
+            for result in [kappa(judgements, between, counting=counting)]
+        ]
+        print(f"| {pair} | {' | '.join(cells)} |")
+
+
 def main() -> None:
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--lookup", choices=LOOKUPS, action="append")
+    parser.add_argument("--kappa", action="store_true", help="print agreement instead, as a table")
     options = parser.parse_args()
+    if options.kappa:
+        print_kappa()
+        return
     lookups = options.lookup or LOOKUPS
     pairs = sorted(collected_rankings(data_folder() / "wmt15-rankings" / "wmt15.xml.gz"))
     work = [

@@ -1,5 +1,8 @@
 """The relative rankings of WMT15: counts, agreement, and the official rankings of ten language pairs."""
 
+from collections import defaultdict
+from itertools import combinations
+
 import numpy as np
 import pytest
 
@@ -69,6 +72,40 @@ def test_agreement_between_different_judges_is_lower_than_published(rows_by_pair
     judgements = expand(collapse(rows_by_pair["eng-fin"]))
     strict, published = (kappa(judgements, "inter", counting=counting) for counting in COUNTINGS)
     assert strict.kappa < published.kappa - 0.05
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("between", ["inter", "intra"])
+def test_our_agreement_is_that_of_counting_every_two_judgements(rows_by_pair, between):
+    """Counted pair by pair in plain Python, on Finnish-English."""
+    judgements = expand(collapse(rows_by_pair["fin-eng"]))
+    by_item = defaultdict(list)
+    columns = (judgements.segments, judgements.first, judgements.second)
+    for row, (segment, first, second) in enumerate(
+        zip(*map(np.ndarray.tolist, columns), strict=True)
+    ):
+        outcome = int(judgements.outcomes[row])
+        key = (segment, min(first, second), max(first, second))
+        judge = str(judgements.judges[row])
+        by_item[key].append((judge, outcome if first < second else -outcome))
+    compared = [
+        (one, other)
+        for own in by_item.values()
+        for (judge, one), (other_judge, other) in combinations(own, 2)
+        if (judge == other_judge) == (between == "intra")
+    ]
+    labels = [
+        outcome
+        for own in by_item.values()
+        for judge, outcome in own
+        if between == "inter" or sum(judge == other for other, _ in own) > 1
+    ]
+    p_agree = sum(one == other for one, other in compared) / len(compared)
+    p_tie = labels.count(0) / len(labels)
+    p_chance = p_tie**2 + 2 * ((1 - p_tie) / 2) ** 2
+    result = kappa(judgements, between, counting="strict")
+    assert result.n_comparable == len(compared) and result.n_labels == len(labels)
+    assert result.kappa == pytest.approx((p_agree - p_chance) / (1 - p_chance), abs=1e-12)
 
 
 def compare(judgements, official, *, runs, lookup="published"):
