@@ -5,9 +5,12 @@ import subprocess
 import sys
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+
+from hits.campaigns.importing import import_campaign
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 DEMO = EXAMPLES / "demo-de-en"
@@ -113,3 +116,34 @@ def test_the_script_writes_the_committed_metric_files(tmp_path: Path) -> None:
     committed = {path.name: path.read_bytes() for path in (DEMO / "metrics").iterdir()}
     assert rewritten == committed
     assert sorted(rewritten) == [f"{metric}.tsv" for metric in METRICS]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("path", "presentation", "n_segments", "documents"),
+    [
+        ("media", "document", 3, {"station"}),
+        ("media", "side", 3, {"station"}),
+        ("wmt/test-set.jsonl", "document", 4, {"de-en_#_news_#_bakery", "de-en_#_social_#_rain"}),
+    ],
+)
+def test_small_examples_are_imported(
+    settings: Any,
+    tmp_path: Path,
+    path: str,
+    presentation: str,
+    n_segments: int,
+    documents: set[str],
+) -> None:
+    settings.MEDIA_DIR = tmp_path
+    campaign = import_campaign(
+        path=EXAMPLES / path,
+        name="small",
+        source_language="de",
+        target_language="en",
+        task="source",
+        presentation=presentation,
+    ).campaign
+    assert campaign.segments.count() == n_segments and campaign.systems.count() == 2
+    assert set(campaign.segments.values_list("document", flat=True)) == documents
+    assert campaign.has_media == (path == "media")
