@@ -6,8 +6,10 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, TypeVar
 
 from tests.subprocesses import CHECKOUT
@@ -37,6 +39,53 @@ def peak_megabytes() -> float:
     with open("/proc/self/status") as status:
         lines = dict(line.split(":", 1) for line in status)
     return int(lines["VmHWM"].split()[0]) / 1024
+
+
+class PeakOfChildren:
+    """The greatest memory of this process's children and all their descendants together, sampled while it is open.
+
+    Pages that processes share count once (proportional set size).
+    """
+
+    def __init__(self, every_seconds: float = 0.05) -> None:
+        self._every_seconds = every_seconds
+        self._is_done = threading.Event()
+        self._thread = threading.Thread(target=self._sample, daemon=True)
+        self.megabytes = 0.0
+
+    def __enter__(self) -> "PeakOfChildren":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._is_done.set()
+        self._thread.join()
+
+    def _sample(self) -> None:
+        while not self._is_done.wait(self._every_seconds):
+            total = sum(map(_proportional_megabytes, _descendants(os.getpid())))
+            self.megabytes = max(self.megabytes, total)
+
+
+def _descendants(pid: int) -> list[int]:
+    """Return the processes that a process started, and those that they started."""
+    try:
+        tasks = list(Path(f"/proc/{pid}/task").iterdir())
+        children = [
+            int(child) for task in tasks for child in (task / "children").read_text().split()
+        ]
+    except OSError:
+        # It has ended.
+        return []
+    return [each for child in children for each in (child, *_descendants(child))]
+
+
+def _proportional_megabytes(pid: int) -> float:
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except OSError:
+        return 0.0
+    return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1024
 
 
 def best_of(

@@ -15,6 +15,7 @@ from scipy import stats
 
 from analysis.stats.by_segment import Method, correlations_by_segment
 from analysis.stats.meta_evaluation import compare_tie_accuracies, tie_accuracies
+from analysis.stats.segment_resampling import resampled_correlations
 from analysis.stats.significance import permutation_matrix
 from analysis.stats.soft_accuracy import compare_soft_accuracies, soft_pairwise_accuracies
 from analysis.stats.system_swaps import swap_spreads
@@ -91,7 +92,7 @@ def time_by_segment(n_scores: int, rng: np.random.Generator) -> Iterator[Row]:
     first, second = stats.zscore(flat[:2], axis=1)
     n_swaps = n_metrics * (n_metrics - 1) // 2 * N_RESAMPLES
     for method in ("pearson", "spearman", "kendall_b"):
-        loop = partial(measure_loop, method, first, second, gold.ravel(), rng)
+        loop = partial(measure_loop, method, first, second, gold.ravel(), n_segments, rng)
         took, _ = best_of(partial(loop, 1), max_runs=2)
         n = affordable(n_swaps, measured=1, took=took, seconds=LOOP_SECONDS)
         loop_seconds, _ = best_of(partial(loop, n), max_runs=2)
@@ -103,6 +104,20 @@ def time_by_segment(n_scores: int, rng: np.random.Generator) -> Iterator[Row]:
         yield row_of(
             f"{method} by segment, {size}, against a loop of paired permutations",
             by_segment,
+            baseline=loop_seconds * n_swaps / n,
+            max_ratio=MAX_RATIO,
+        )
+        yield row_of(
+            f"{method} by segment, {size}, {N_RESAMPLES:,} bootstrap resamples and swaps, against the same loop",
+            partial(
+                resampled_correlations,
+                flat,
+                gold.ravel(),
+                segments,
+                method=method,
+                rng=rng,
+                n_resamples=N_RESAMPLES,
+            ),
             baseline=loop_seconds * n_swaps / n,
             max_ratio=MAX_RATIO,
         )
@@ -118,17 +133,18 @@ def measure_loop(
     first: np.ndarray,
     second: np.ndarray,
     gold: np.ndarray,
+    n_segments: int,
     rng: np.random.Generator,
     n: int,
 ) -> None:
-    """Permute one pair of metrics `n` times, computing both coefficients from scratch."""
+    """Swap one pair of metrics segment by segment `n` times, computing both coefficients from scratch."""
     coefficient = {
         "pearson": stats.pearsonr,
         "spearman": stats.spearmanr,
         "kendall_b": stats.kendalltau,
     }[method]
     for _ in range(n):
-        is_swapped = rng.random(len(gold)) < 0.5
+        is_swapped = np.tile(rng.random(n_segments) < 0.5, len(gold) // n_segments)
         pair = np.where(is_swapped, second, first), np.where(is_swapped, first, second)
         coefficient(pair[0], gold).statistic - coefficient(pair[1], gold).statistic
 

@@ -1,5 +1,6 @@
 """Do independent work in several processes at once."""
 
+import gc
 from collections.abc import Callable, Iterator, Sequence
 from multiprocessing import get_context
 from typing import Any, TypeVar
@@ -20,10 +21,14 @@ def in_forks(
         yield from map(work, items)
         return
     _inherited.append((work, items))
+    # The collector would touch every object, and so copy the pages that the forks share.
+    gc.collect()
+    gc.freeze()
     try:
         with get_context("fork").Pool(min(processes, len(items))) as pool:
             yield from pool.imap(_work_on, range(len(items)))
     finally:
+        gc.unfreeze()
         _inherited.pop()
 
 

@@ -15,6 +15,7 @@ from ..scores.fixes import NO_BASELINE, keep_system
 from ..scores.score_tables import GoldTable, Key, ScoreTable
 from ..stats._groups import is_constant
 from ..stats.signature import signature
+from ..stats.system_swaps import MOST_SPA_SWAPS
 from ..stats.williams import MIN_SEGMENTS
 from .aligned_rows import Rows, Texts
 from .by_document import by_document, documents_of, lengths_by_document
@@ -456,6 +457,7 @@ def _signature(
         ties=options.tie_threshold,
         resamples=None if options.is_published else options.n_resamples,
         spa=f"{options.n_resamples},mid-p",
+        spa_swaps=None if options.is_published else min(options.n_resamples, MOST_SPA_SWAPS),
         seed=options.seed,
     )
 

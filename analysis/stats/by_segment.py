@@ -306,8 +306,9 @@ def jackknife_covariance(without: Floats) -> Floats:
 def _pearson(metrics: Floats, gold: Floats, codes: Ints) -> tuple[Floats, Floats]:
     """Return r of each metric, and r without each of the units, from sums over units."""
     x, y = unit_rows(metrics), unit_rows(gold)
-    parts = [x, x**2, x * y, y[None], y[None] ** 2, np.ones((1, len(y)))]
-    sums = [sums_by_unit(part, codes) for part in parts]
+    # One at a time: each is as large as all scores.
+    sums = [sums_by_unit(x, codes), sums_by_unit(x**2, codes), sums_by_unit(x * y, codes)]
+    sums += [sums_by_unit(part, codes) for part in (y[None], y[None] ** 2, np.ones((1, len(y))))]
     rest = [np.nan_to_num(part.sum(axis=1, keepdims=True) - part) for part in sums]
     x_sum, xx, xy, y_sum, yy, n = rest
     without = pearson_from_sums(np.maximum(n, 1), x_sum, y_sum, xx, yy, xy)

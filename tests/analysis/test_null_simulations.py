@@ -80,7 +80,8 @@ def test_correlations_by_segment_hold_their_level_and_cover(n_segments, spreads,
 
 
 @pytest.mark.parametrize("is_exchangeable", [True, False], ids=["exchangeable", "not exchangeable"])
-def test_resampled_segments(is_exchangeable):
+@pytest.mark.parametrize("method", METHODS)
+def test_resampled_segments(method, is_exchangeable):
     """Permutations assume that two metrics could change places."""
     rng = np.random.default_rng([11, is_exchangeable])
 
@@ -94,10 +95,10 @@ def test_resampled_segments(is_exchangeable):
             metrics = gold + 0.6 * noise.reshape(2, -1)
         return metrics, gold, segments
 
-    truth = correlations_by_segment(*sample(40_000)).estimates
+    truth = correlations_by_segment(*sample(40_000), method=method).estimates
     rejected, covered = [], []
     for _ in range(600):
-        result = resampled_correlations(*sample(100), rng=rng, n_resamples=500)
+        result = resampled_correlations(*sample(100), rng=rng, n_resamples=500, method=method)
         rejected += rejections(result.compare().pvalue)
         low, high = result.intervals()
         covered += list((low < truth) & (truth < high))
