@@ -46,6 +46,10 @@ TERMS = {
         "z",
         "A score on its worker’s own scale: 0 is that worker’s average, 1 is one standard deviation above.",
     ),
+    "document": _term(
+        "Document",
+        "Consecutive segments that belong together; its score is the mean of its segments’ scores.",
+    ),
     "cluster": _term(
         "Cluster",
         "Every system in a cluster is significantly better than every system in those below.",

@@ -54,7 +54,7 @@ LISTS = {
     "campaign_results": 16,
     "post_editions": 20,
     "campaign_segments": 10,
-    "campaign_documents": 10,
+    "campaign_documents": 16,
     "campaign_report": 20,
     "campaign_metrics": 12,
     "campaign_evaluate": 10,

@@ -67,6 +67,12 @@ def rank_by_documents(
     )
 
 
+def rankings_by_documents(run: GoldRun) -> list[SystemRanking]:
+    """Return every ranking by documents that there is: by their means and, if workers scored the whole, by that."""
+    units = (MEANS, WHOLE) if run.campaign.scores_documents else (MEANS,)
+    return [ranking for unit in units if (ranking := rank_by_documents(run, unit=unit))]
+
+
 def _of_segments(run: GoldRun, gold: GoldArrays | None) -> _Documents:
     gold = gold or gold_scores(run)
     rows, systems, segments = scored_outputs(run, gold)

@@ -30,7 +30,7 @@ from ..exporting.offered import DOWNLOAD_FORMATS, DOWNLOADS, OF_A_RUN
 from ..exporting.service import TABLE_FORMATS
 from ..gold import documents
 from ..gold.all_segments import HelperRefused, find_helper, helpers_of
-from ..gold.document_ranking import MEANS, WHOLE, rank_by_documents
+from ..gold.document_ranking import rankings_by_documents
 from ..gold.named_workers import MOST_WORKERS, WorkersRefused, pseudonyms_of
 from ..gold.report import enough_ratings, helped
 from ..gold.results import (
@@ -225,9 +225,8 @@ def document_scores(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         "columns": _sortable(sort, DOCUMENT_COLUMNS),
         "table_formats": TABLE_FORMATS,
         "has_documents": documents.has_documents(campaign),
-        "rankings": list(
-            filter(None, (rank_by_documents(run, unit=unit) for unit in (MEANS, WHOLE)))
-        ),
+        # Of all documents, so not above some of them.
+        "rankings": [] if any(filters.values()) else rankings_by_documents(run),
     }
     return render(request, "analysis/documents.html", context)
 
