@@ -10,7 +10,14 @@ from playwright.sync_api import Page, expect
 from hits.media.detecting import FileType, type_of
 from hits.models import Assignment
 from tests.browser.opening import PHONE, Complaints, Visitor
-from tests.browser.rating import expect_position, expect_saved, rate_by_keys, type_score
+from tests.browser.rating import (
+    expect_position,
+    expect_saved,
+    rate_by_keys,
+    slider_place,
+    stored_scores,
+    type_score,
+)
 from tests.browser.test_looks import axe_violations
 from tests.media import media_campaign
 
@@ -195,19 +202,31 @@ def test_the_player_is_used_by_keyboard_and_never_rates(visitor: Visitor, tmp_pa
 
 
 @pytest.mark.parametrize("has_script", [True, False])
-def test_it_fits_a_phone_with_and_without_scripts(
+def test_it_is_rated_by_touch_on_a_phone_with_and_without_scripts(
     visitor: Visitor, tmp_path: Path, has_script: bool
 ):
     campaign = media_campaign(tmp_path / "upload")
     page, assignment = visitor.open_hit(campaign, **PHONE, java_script_enabled=has_script)
-    kind = kinds_of(assignment)[0]
-    if kind:
-        box = page.locator("#media > *").first.bounding_box()
-        assert box and box["x"] >= 0 and box["x"] + box["width"] <= 320
-    if not has_script:
-        page.locator(".radios input[value='60']").check()
-        page.locator("#next").click()
-        expect(page.locator("#progress")).to_have_text("2 of 40")
+    kinds = kinds_of(assignment)
+    # Until a picture, a sound and a text have been rated.
+    n_rated = 1 + max(kinds.index(kind) for kind in ("image", "audio", ""))
+    for position, kind in enumerate(kinds[:n_rated], start=1):
+        expect(page.locator("#progress")).to_have_text(f"{position} of 40")
+        if has_script:
+            expect_position(page, position)
+            expect_media(page, kind)
+        if kind:
+            box = page.locator("#media > *").first.bounding_box()
+            assert box and box["x"] >= 0 and box["x"] + box["width"] <= 320
+        if has_script:
+            page.touchscreen.tap(*slider_place(page, 60))
+        else:
+            page.locator(".radios input[value='60']").check()
+        page.locator("#next").tap()
+    expect(page.locator("#progress")).to_have_text(f"{n_rated + 1} of 40")
+    if has_script:
+        expect_saved(page)
+    assert stored_scores(assignment) == [60] * n_rated
 
 
 def test_without_a_connection_it_says_so_and_loads_when_it_is_back(

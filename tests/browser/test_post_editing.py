@@ -14,7 +14,7 @@ from hits.post_editing.simulated import Editor
 from hits.workers.trust import update_evidence
 from tests.browser.campaigns import make_hits_between
 from tests.browser.opening import PHONE, Complaints, Visitor, rating_address
-from tests.browser.rating import expect_position, expect_saved
+from tests.browser.rating import agree, expect_position, expect_saved
 from tests.browser.staff_pages import staff_context
 from tests.browser.test_looks import axe_violations
 from tests.factories import make_hits
@@ -114,6 +114,132 @@ def test_texts_from_right_to_left_are_edited_by_touch_on_a_narrow_phone(visitor:
     assert stored_texts(assignment) == [texts[0], "نص آخر", *texts[2:]]
     page.get_by_role("button").last.tap()
     page.wait_for_url("**/done/")
+
+
+def test_a_whole_hit_without_scripts(visitor: Visitor) -> None:
+    page, assignment = visitor.open_hit(make_hits(**EDITING), java_script_enabled=False)
+    texts = shown_texts(assignment)
+    for position in range(1, 21):
+        expect(page.locator("#progress")).to_have_text(f"{position} of 20")
+        if position % 2:
+            page.locator("#edit").fill(f"{position} {texts[position - 1]}")
+        page.locator("#next").click()
+    page.wait_for_url("**/finish/")
+    page.get_by_role("button", name="Submit").click()
+    page.wait_for_url("**/done/")
+    expected = [f"{n} {text}" if n % 2 else text for n, text in enumerate(texts, 1)]
+    assert stored_texts(assignment) == expected
+
+
+def test_by_touch_edits_wait_while_the_network_is_away(
+    visitor: Visitor, complaints: Complaints
+) -> None:
+    complaints.expected.append("Failed to load resource")
+    page, assignment = visitor.open_hit(make_hits(**EDITING), **PHONE)
+    texts = shown_texts(assignment)
+    page.context.set_offline(True)
+    for position in (1, 2, 3):
+        expect_position(page, position)
+        page.locator("#edit").tap()
+        page.locator("#edit").fill(f"{position}")
+        page.locator("#next").tap()
+    expect(page.locator("#save-state")).to_have_class("save-state is-offline")
+    page.context.set_offline(False)
+    expect_saved(page)
+    expect_position(page, 4)
+    assert stored_texts(assignment) == ["1", "2", "3"]
+    expect(page.locator("#edit")).to_have_value(texts[3])
+
+
+def paste(page: Page, text: str) -> None:
+    """Paste as a person does, from the clipboard."""
+    page.evaluate("text => navigator.clipboard.writeText(text)", text)
+    page.keyboard.press("Control+V")
+
+
+def test_what_is_pasted_from_outside_is_counted(visitor: Visitor) -> None:
+    page, assignment = visitor.open_hit(make_hits(**EDITING))
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    expect_position(page, 1)
+    text, above = page.locator("#edit").input_value(), page.locator("#text-above").inner_text()
+    paste(page, f"{text.split()[0]} ")
+    paste(page, f"{above.split()[0]} ")
+    paste(page, "from a program ")
+    expect(page.locator("#edit")).to_have_value(
+        f"{text.split()[0]} {above.split()[0]} from a program {text}"
+    )
+    page.locator("#next").click()
+    expect_saved(page)
+    edit = assignment.posteditions.get()
+    assert (edit.pastes, edit.pasted) == (3, len("from a program "))
+
+
+def test_practice_and_the_question_are_about_editing(page: Page) -> None:
+    campaign = make_hits(**EDITING)
+    agree(page, campaign)
+    expect(page.get_by_text("Our correction:").first).to_be_visible()
+    page.get_by_role("link", name="Start practice").click()
+    page.locator("#no-change").click()
+    feedback = page.locator(".feedback")
+    expect(feedback).to_contain_text("nothing has to be changed here")
+    page.locator("#then").click()
+    page.locator("#no-change").click()
+    expect(feedback).to_contain_text("Something is still wrong here.")
+    expect(feedback).to_contain_text("The children may swim in the lake, but not in the river.")
+    assert axe_violations(page) == []
+    page.locator("#edit").fill("The children may swim in the lake, but not in the river.")
+    page.locator("#next").click()
+    expect(feedback).to_contain_text("you changed only what was wrong")
+    page.locator("#then").click()
+    page.goto(reverse("check", args=[campaign.code]))
+    page.get_by_label("I leave it as it is.").check()
+    page.get_by_role("button", name="Submit answer").click()
+    expect_position(page, 1)
+
+
+def test_screen_readers_get_a_name_and_the_gray_text_for_the_field(visitor: Visitor) -> None:
+    page, assignment = visitor.open_hit(make_hits(**EDITING))
+    for position in (1, 2):
+        expect_position(page, position)
+        gray = assignment.hit.items.get(position=position).translation.segment.reference
+        field = page.get_by_role("textbox", name="Correct this text", exact=True)
+        expect(field).to_have_accessible_description(f"Gray text: {gray} Nothing changed")
+        page.get_by_role("button", name="Needs no change").click()
+    expect(page.get_by_role("button", name="Undo")).to_be_disabled()
+    expect(page.get_by_role("button", name="Start over")).to_be_disabled()
+    page.keyboard.type("One ")
+    expect(page.locator("#n-changed")).to_have_text("Words changed: 1")
+    expect(page.locator("#n-changed")).to_have_role("status")
+
+
+KEPT = "() => Object.keys(localStorage).filter((key) => key.startsWith('draft:')).sort()"
+
+
+def test_reading_time_survives_a_closed_tab_and_drafts_of_old_hits_do_not(visitor: Visitor) -> None:
+    page, assignment = visitor.open_hit(make_hits(**EDITING))
+    expect_position(page, 1)
+    expect(page.locator("#edit")).to_be_focused()
+    past, future = 1, 4_000_000_000_000
+    page.evaluate(
+        """([past, future]) => {
+          const draft = (until) => JSON.stringify({ text: "x", until });
+          localStorage.setItem("draft:old:1", draft(past));
+          localStorage.setItem("draft:older:1", JSON.stringify({ text: "x" }));
+          localStorage.setItem("draft:other:1", draft(future));
+        }""",
+        [past, future],
+    )
+    page.goto(reverse("stop", args=[assignment.code]))
+    [own, other] = [key for key in page.evaluate(KEPT) if "old" not in key]
+    kept = page.evaluate("key => JSON.parse(localStorage.getItem(key))", own)
+    assert other == "draft:other:1" and kept["fieldMs"] > 0
+    page.goto(rating_address(assignment))
+    expect_position(page, 1)
+    assert page.evaluate(KEPT) == [own, other]
+    page.locator("#no-change").click()
+    expect_saved(page)
+    edit = assignment.posteditions.get()
+    assert edit.field_ms >= int(kept["fieldMs"]), "the time of the first visit counts"
 
 
 def test_somebody_else_checks_post_editions(visitor: Visitor) -> None:

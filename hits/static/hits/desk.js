@@ -1,6 +1,6 @@
 "use strict";
 
-// Around the texts of a HIT: the time left, and a button that shows that a text goes on below the controls.
+// Around the texts of a HIT, or of practice: the time left, and a button that shows that a text goes on further below.
 (() => {
   const SECOND_MS = 1000;
   const timeLeft = document.getElementById("time-left");
@@ -23,15 +23,17 @@
     setInterval(showTimeLeft, 10 * SECOND_MS);
   }
 
-  const hiddenHeight = () => {
-    const isOver = getComputedStyle(controls).position === "sticky";
-    const end = isOver ? controls.getBoundingClientRect().top : window.innerHeight;
-    return texts.getBoundingClientRect().bottom - end;
-  };
-  const showMore = () => { more.hidden = hiddenHeight() < 4; };
+  // The controls lie over the texts, or stand below them, out of sight while a text goes on.
+  const isOver = () => controls !== null && getComputedStyle(controls).position === "sticky";
+  const endInSight = () => (isOver() ? controls.getBoundingClientRect().top : window.innerHeight);
+  const hiddenHeight = () => texts.getBoundingClientRect().bottom - endInSight();
+  function showMore() {
+    more.hidden = hiddenHeight() < 4;
+    more.classList.toggle("at-window", !isOver());
+  }
 
   more.addEventListener("click", () => {
-    const step = 0.7 * (controls.getBoundingClientRect().top - Math.max(0, texts.getBoundingClientRect().top));
+    const step = 0.7 * (endInSight() - Math.max(0, texts.getBoundingClientRect().top));
     window.scrollBy(0, Math.min(hiddenHeight() + 16, Math.max(80, step)));
   });
   // Chosen by a pointer, the problem is noted, and the slider comes back within reach.
@@ -42,7 +44,9 @@
   });
 
   window.addEventListener("scroll", showMore, { passive: true });
-  new ResizeObserver(showMore).observe(texts);
+  // Controls that grow, by a report or a second slider, no longer lie over the texts.
+  const sizes = new ResizeObserver(showMore);
+  [texts, controls].filter(Boolean).forEach((part) => sizes.observe(part));
   window.addEventListener("resize", showMore);
   showMore();
 })();

@@ -5,6 +5,9 @@
 (() => {
   const KEPT_STATES = 200;
   const PAUSE_MS = 700;
+  const SECOND_MS = 1000;
+  // A HIT can still be finished for a while after its time is up.
+  const LEAST_KEPT_MS = 24 * 60 * 60 * SECOND_MS;
 
   const field = document.getElementById("edit");
   const form = field.form;
@@ -125,8 +128,15 @@
   field.addEventListener("focus", enterField);
   field.addEventListener("blur", leaveField);
   document.addEventListener("visibilitychange", () => {
-    if (document.hidden) leaveField();
-    else if (document.activeElement === field) enterField();
+    if (document.hidden) {
+      leaveField();
+      // The tab may be closed next: what was read counts, too.
+      keepDraft();
+    } else if (document.activeElement === field) enterField();
+  });
+  window.addEventListener("pagehide", () => {
+    leaveField();
+    keepDraft();
   });
 
   // Drafts -------------------------------------------------------------------------------------
@@ -134,10 +144,15 @@
   // What was typed and not yet sent survives a closed tab, by assignment and item.
   const draftKey = () => `draft:${form.dataset.assignment}:${item.item}`;
 
+  // By then the place may be somebody else's, and the draft of no use.
+  const left = Number(document.getElementById("time-left")?.dataset.left ?? 0) * SECOND_MS;
+  const until = Date.now() + Math.max(left, LEAST_KEPT_MS);
+
   function keepDraft() {
     if (!isSent || !item) return;
+    const ms = fieldMs + (inFieldSince === null ? 0 : performance.now() - inFieldSince);
     try {
-      localStorage.setItem(draftKey(), JSON.stringify({ text: field.value, fieldMs, ...counts }));
+      localStorage.setItem(draftKey(), JSON.stringify({ text: field.value, fieldMs: ms, until, ...counts }));
     } catch {
       // Private windows may refuse to store; the draft then lasts as long as the page.
     }
@@ -154,6 +169,18 @@
   function forgetDraft() {
     try {
       localStorage.removeItem(draftKey());
+    } catch {
+      // Nothing was stored.
+    }
+  }
+
+  // Those of other HITs, once nobody can come back to them.
+  function forgetOldDrafts() {
+    try {
+      Object.keys(localStorage)
+        .filter((key) => key.startsWith("draft:") && !key.startsWith(`draft:${form.dataset.assignment}:`))
+        .filter((key) => !(JSON.parse(localStorage.getItem(key)).until > Date.now()))
+        .forEach((key) => localStorage.removeItem(key));
     } catch {
       // Nothing was stored.
     }
@@ -189,6 +216,8 @@
 
   document.getElementById("edit-tools").hidden = false;
   noChange.hidden = false;
-  if (isSent) answerItems({ show, answer });
-  else update();
+  if (isSent) {
+    forgetOldDrafts();
+    answerItems({ show, answer });
+  } else update();
 })();

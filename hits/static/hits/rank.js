@@ -49,7 +49,7 @@
 
   list.addEventListener("change", update);
   document.addEventListener("keydown", (event) => {
-    if (event.altKey || event.ctrlKey || event.metaKey || skip?.contains(document.activeElement)) return;
+    if (event.altKey || event.ctrlKey || event.metaKey || document.activeElement.closest("details")) return;
     if (/^[1-5]$/.test(event.key)) {
       event.preventDefault();
       giveRank(event.key);
