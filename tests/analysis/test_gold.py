@@ -306,6 +306,10 @@ def test_the_commands_build_gold_and_rank_systems(campaign, capsys):
     page = capsys.readouterr().out
     assert "system-a" in page and "system-b" in page
     assert "adjusted by Holm's method" in page and "segments,workers|correction:holm" in page
+    (pair,) = rank_systems(GoldRun.objects.get(campaign=campaign)).pairs
+    neighbours = page[page.index("difference") :]
+    for name in ("difference", "low", "probability", "p", "p_alone", "p_signed_rank"):
+        assert "-" in neighbours if pair[name] is None else f"{pair[name]:.3f}" in neighbours
     call_command("rank_systems", campaign.name, "--test", "published")
     assert "mann-whitney" in capsys.readouterr().out
 

@@ -96,11 +96,36 @@ def _page(run: GoldRun, ranking: SystemRanking) -> str:
         )
     lines.append("Every system above a line significantly beats every one below it")
     lines.append(f"({ranking.test_in_words}).")
+    lines += _neighbours(ranking, width)
     lines += helped(run.helper)
     if n_incomplete := int(ranking.n_incomplete.sum()):
         lines.append(f"{n_incomplete} outputs have too few ratings and are left out.")
     lines.append(f"Signature: {ranking.signature}")
     return "\n".join(lines)
+
+
+def _neighbours(ranking: SystemRanking, width: int) -> list[str]:
+    """Compare every system with the next one; --json has all pairs."""
+    neighbours = list(zip(ranking.scores.systems, ranking.scores.systems[1:], strict=False))
+    if not neighbours:
+        return []
+    pairs = {(pair["system"], pair["other"]): pair for pair in ranking.pairs}
+    title = f"{'system':<{width}} {'next':<{width}} {'difference':>10} {'95% interval':>16} {'above':>6} {'p':>6} {'alone':>6} {'ranks':>6}"
+    lines = ["", title]
+    for names in neighbours:
+        pair = pairs[names]
+        ends = "-" if pair["low"] is None else f"{pair['low']:.3f} to {pair['high']:.3f}"
+        numbers = (pair[name] for name in ("probability", "p", "p_alone", "p_signed_rank"))
+        shown = " ".join(f"{'-' if value is None else f'{value:.3f}':>6}" for value in numbers)
+        lines.append(
+            f"{names[0]:<{width}} {names[1]:<{width}} {pair['difference']:>10.3f} {ends:>16} {shown}"
+        )
+    return [
+        *lines,
+        "above: probability that its translation of a random segment is rated above the next one's; alone: p without adjusting",
+        "for the number of pairs; ranks: signed ranks, also alone.",
+        "",
+    ]
 
 
 def _interval(scores: SystemScores, place: int) -> str:
