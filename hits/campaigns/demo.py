@@ -2,6 +2,7 @@
 
 import secrets
 from decimal import Decimal
+from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -20,7 +21,7 @@ EXAMPLES_JOB = "make_examples"
 TASK_EXAMPLES_JOB = "make_task_examples"
 DEMO_FOLDER = settings.SHIPPED_DIR / "examples" / "demo-de-en" / "campaign"
 # What an admin should set in every campaign.
-DEMO_SETTINGS = {
+DEMO_SETTINGS: dict[str, Any] = {
     "pay_per_hit": Decimal("2.00"),
     "currency": "EUR",
     "spending_cap": Decimal(400),

@@ -15,7 +15,10 @@ def tutorial_script(*, python: str = "", until: str = "") -> str:
     Without `python`, the command `da` is an installed one, and blocks of Python are left out.
     """
     parts = ["set -eux -o pipefail"]
-    text = pages.read_markdown("tutorial").partition(f"\n## {until}")[0]
+    text = pages.read_markdown("tutorial")
+    if until:
+        text, heading, _ = text.partition(f"\n## {until}")
+        assert heading
     for language, code in BLOCK.findall(text):
         assert language in ("bash", "python"), f"an unknown kind of block: {language!r}"
         if language == "bash" and (python or not code.startswith(DEFINITION)):

@@ -98,7 +98,7 @@ NO_LIMIT = 0
 
 
 def _default(setting: str) -> Any:
-    return Campaign._meta.get_field(setting).get_default()
+    return getattr(Campaign(), setting)
 
 
 class Command(CommandWithExamples):
