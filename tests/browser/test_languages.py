@@ -1,5 +1,7 @@
 """Every text is marked with its language and direction, on the page, in examples and in items."""
 
+from typing import Any
+
 import pytest
 from django.conf import settings
 from django.urls import reverse
@@ -18,8 +20,10 @@ from tests.browser.rating import (
     slider_place,
     stored_scores,
 )
+from tests.browser.staff_pages import staff_context
 from tests.browser.test_looks import HIDDEN_PARTS
 from tests.factories import make_hits
+from tests.hits.test_kinds_in_words import MAKERS
 from tests.script_direction import direction_of
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.xdist_group("browser_languages")]
@@ -68,9 +72,25 @@ def test_arabic_items_on_an_english_page_keep_their_own_direction(visitor: Visit
     expect_language(page.locator("#text-below"), "ar", "rtl")
 
 
-def test_every_language_fits_a_narrow_phone(visitor: Visitor):
-    campaign = make_hits()
-    page, assignment = visitor.open_hit(campaign, **PHONE)
+# The pages that differ between kinds of task; the others are checked for one kind.
+PAGES_OF_A_KIND: tuple[tuple[Any, ...], ...] = (
+    ("preview_landing",),
+    ("preview_instructions",),
+    ("preview_practice", 1),
+    ("preview_item", 1, 1),
+)
+OTHER_PAGES: tuple[tuple[Any, ...], ...] = (
+    ("preview_privacy",),
+    ("preview_check",),
+    ("preview_finish", 1),
+    ("preview_done", 1),
+    ("decline",),
+)
+WIDTHS = ({"width": 320, "height": 568}, {"width": 1280, "height": 800})
+
+
+def test_work_in_every_language_fits_a_narrow_phone(visitor: Visitor):
+    page, assignment = visitor.open_hit(make_hits(), **PHONE)
     for language, _ in settings.LANGUAGES:
         Campaign.objects.update(target_language=language, interface_language=language)
         for name in ("rate", "stop"):
@@ -78,9 +98,22 @@ def test_every_language_fits_a_narrow_phone(visitor: Visitor):
             side = direction_of(name_in_itself(language))
             expect_language(page.locator("html"), language, side)
             assert page.evaluate(HIDDEN_PARTS) == [], (language, name)
-        for name, step in (("instructions", []), ("practice", [1])):
-            page.goto(reverse(name, args=[campaign.code, *step]))
-            assert page.evaluate(HIDDEN_PARTS) == [], (language, name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["rating", "ranking", "editing"])
+def test_every_page_in_every_language_fits_phones_and_desktops(visitor: Visitor, kind: str):
+    campaign = MAKERS[kind](pay_per_hit="2.50", run_by="Example University")
+    pages = PAGES_OF_A_KIND + (OTHER_PAGES if kind == "rating" else ())
+    page = staff_context(visitor, "superuser").new_page()
+    for language, _ in settings.LANGUAGES:
+        Campaign.objects.update(target_language=language, interface_language=language)
+        for name, *numbers in pages:
+            page.goto(reverse(name, args=[campaign.code, *numbers]))
+            expect_language(page.locator("html"), language, direction_of(name_in_itself(language)))
+            for size in WIDTHS:
+                page.set_viewport_size(size)  # type: ignore[arg-type]
+                assert page.evaluate(HIDDEN_PARTS) == [], (language, name, size)
 
 
 def test_a_chinese_campaign_is_marked_as_chinese(visitor: Visitor):

@@ -76,6 +76,8 @@
     update();
   });
 
+  // In an admin's preview there is nothing to send.
+  if (typeof answerItems !== "function") return;
   answerItems({
     show(item) {
       if (above) above.textContent = item ? item.above : "…";
