@@ -124,7 +124,9 @@ class RankingKind(TaskKind):
         return shown_screens(assignment, first=first, last=last)
 
     def screen_context(self, campaign: Campaign) -> dict[str, Any]:
-        return {"ranks": RANKS, "skips": Rank.Skip.choices}
+        # Two texts are better and worse, or equal.
+        ranks = RANKS[:2] if campaign.outputs_per_screen == 2 else RANKS
+        return {"ranks": ranks, "skips": Rank.Skip.choices}
 
     def read(self, sent: Sent) -> dict[str, Any]:
         return read_ranking(sent)

@@ -1,9 +1,10 @@
 """A whole ranking HIT by keyboard and by touch, with the network away in the middle."""
 
 import re
+from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from hits.models import Assignment, Rank
 from tests.browser.opening import PHONE, Complaints, Visitor
@@ -110,22 +111,116 @@ def test_a_whole_hit_without_scripts_from_consent_to_the_code(visitor: Visitor) 
     assert {row.skip for row in ranks if row.item.screen == 3} == {"hard"}
 
 
-def test_dragging_texts_into_order_ranks_them(visitor: Visitor) -> None:
-    page, assignment = visitor.open_hit(ranking_campaign())
+def drag(page: Page, row: Locator, target: Locator, *, by_touch: bool = False) -> None:
+    """Drag a text by its grip to just before another, by mouse or with a finger."""
+    grip, box = row.locator(".grip").bounding_box(), target.bounding_box()
+    assert grip and box
+    start = (grip["x"] + grip["width"] / 2, grip["y"] + grip["height"] / 2)
+    end = (start[0], box["y"] + 3)
+    if not by_touch:
+        page.mouse.move(*start)
+        page.mouse.down()
+        page.mouse.move(*end, steps=5)
+        page.mouse.up()
+        return
+    fingers = page.context.new_cdp_session(page)
+    steps = [(*start, "touchStart"), *((end[0], end[1], "touchMove"),) * 2, (0, 0, "touchEnd")]
+    for x, y, kind in steps:
+        points = [] if kind == "touchEnd" else [{"x": x, "y": y}]
+        fingers.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+
+def tall(width: int) -> dict[str, Any]:
+    """A window that shows a whole screen, so that a drag does not depend on scrolling."""
+    return {"viewport": {"width": width, "height": 1600}}
+
+
+def codes_of(page: Page) -> list[str | None]:
+    return [row.locator(".text").get_attribute("id") for row in page.locator("#outputs > li").all()]
+
+
+def ranks_given(page: Page) -> list[str]:
+    return [
+        row.locator("input:checked").get_attribute("value") or ""
+        for row in page.locator("#outputs > li").all()
+    ]
+
+
+def stored_ranks(assignment: Assignment, screen: int) -> dict[str, int | None]:
+    ranks = Rank.objects.filter(assignment=assignment, item__screen=screen).select_related("item")
+    return {f"text-{row.item.code}": row.rank for row in ranks}
+
+
+def test_a_whole_hit_is_ranked_by_dragging_with_a_finger(visitor: Visitor) -> None:
+    page, assignment = visitor.open_hit(ranking_campaign(), **PHONE | tall(320))
+    dragged = {}
+    for position in (1, 2, 3):
+        expect_position(page, position)
+        rows = page.locator("#outputs > li")
+        codes = codes_of(page)
+        # The last becomes the first.
+        drag(page, rows.last, rows.first, by_touch=True)
+        assert codes_of(page) == [codes[-1], *codes[:-1]]
+        dragged[position] = codes_of(page)
+        # No tap: Chromium may take one right after a drag without a pause for the end of a fling.
+        page.locator("#next").click()
+    finish(page)
+    for position, codes in dragged.items():
+        expected = {code: rank for rank, code in enumerate(codes, start=1)}
+        assert stored_ranks(assignment, position) == expected
+
+
+def test_dragging_keeps_equal_texts_equal(visitor: Visitor) -> None:
+    page, assignment = visitor.open_hit(ranking_campaign(systems=tuple("ABCDE")), **tall(1280))
     expect_position(page, 1)
     rows = page.locator("#outputs > li")
-    codes = [row.locator(".text").get_attribute("id") for row in rows.all()]
-    # The last becomes the first.
-    rows.last.drag_to(rows.first, target_position={"x": 40, "y": 2})
-    dragged = [row.locator(".text").get_attribute("id") for row in rows.all()]
-    assert dragged == [codes[-1], *codes[:-1]]
+    for rank in "11223":
+        page.keyboard.press(rank)
+    # A drag that moves nothing changes nothing.
+    drag(page, rows.nth(2), rows.nth(2))
+    assert ranks_given(page) == list("11223")
+    # The last goes to the front, alone, and then between the two that are the best, as their equal.
+    drag(page, rows.last, rows.first)
+    assert ranks_given(page) == list("12233")
+    drag(page, rows.first, rows.nth(2))
+    assert ranks_given(page) == list("11122")
+    # The text itself can be selected.
+    rows.first.locator(".text").dblclick()
+    assert page.evaluate("getSelection().toString().trim()")
+    order = codes_of(page)
     page.locator("#next").click()
     expect_position(page, 2)
     expect_saved(page)
-    ranks = Rank.objects.filter(assignment=assignment, item__screen=1)
-    assert {f"text-{row.item.code}": row.rank for row in ranks} == {
-        code: rank for rank, code in enumerate(dragged, start=1)
-    }
+    assert stored_ranks(assignment, 1) == dict(zip(order, (1, 1, 1, 2, 2), strict=True))
+
+
+def test_two_outputs_stand_side_by_side_with_two_ranks(visitor: Visitor) -> None:
+    page, assignment = visitor.open_hit(ranking_campaign(outputs_per_screen=2))
+    for position in (1, 2, 3):
+        expect_position(page, position)
+        boxes = [row.bounding_box() for row in page.locator("#outputs > li").all()]
+        left, right = (box for box in boxes if box)
+        assert left["y"] == right["y"] and left["x"] + left["width"] <= right["x"]
+        first = page.locator("#outputs > li").first.get_by_role("radio")
+        assert [radio.get_attribute("value") for radio in first.all()] == ["1", "2"]
+        assert axe_violations(page) == []
+        if position == 1:
+            # The right one goes to the left.
+            codes, grip = codes_of(page), page.locator(".grip").last
+            grip.hover()
+            page.mouse.down()
+            page.mouse.move(left["x"] + 5, left["y"] + 20, steps=5)
+            page.mouse.up()
+            assert codes_of(page) == codes[::-1]
+        else:
+            page.keyboard.press("2")
+            page.keyboard.press("1")
+        page.locator("#next").click()
+    finish(page)
+    assert list(stored_ranks(assignment, 1).values()) in ([1, 2], [2, 1])
+    phone, _ = visitor.open_hit(ranking_campaign(outputs_per_screen=2), **PHONE)
+    upper, lower = (row.bounding_box() for row in phone.locator("#outputs > li").all())
+    assert upper and lower and upper["x"] == lower["x"] and upper["y"] < lower["y"]
 
 
 def test_a_screen_reader_hears_which_text_a_rank_is_for(visitor: Visitor) -> None:
