@@ -12,6 +12,7 @@ from hits.campaigns.lifecycle import change_status
 from hits.campaigns.simulation import Behaviour, simulate_workers
 from hits.models import Campaign, SystemOutput
 from hits.workers.trust import weigh_pending
+from tests.browser.keyboard import tab_to
 from tests.browser.opening import PHONE, Visitor
 from tests.browser.staff_pages import staff_context
 from tests.browser.test_looks import AXE_TAGS, axe_violations
@@ -35,8 +36,8 @@ class Clicks:
     def on(self, part: Locator) -> None:
         self.n += 1
         if self._by_keyboard:
-            part.focus()
-            part.press("Enter")
+            tab_to(self.page, part)
+            self.page.keyboard.press("Enter")
         else:
             part.click()
 

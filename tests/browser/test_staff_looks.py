@@ -18,7 +18,7 @@ pytestmark = [
 
 # Parts that are wider than the page, except tables in a part that scrolls.
 STICKS_OUT = """() => [...document.querySelectorAll("main *, header *")].filter((part) =>
-  part.checkVisibility() && !part.closest(".table, section.wide, .visually-hidden, pre, svg, .bar") &&
+  part.checkVisibility() && !part.closest(".table, .wide .plot, section.wide, .visually-hidden, pre, svg, .bar") &&
   part.getBoundingClientRect().right > document.documentElement.clientWidth + 1
 ).map((part) => `${part.tagName} ${part.className} ${part.textContent.trim().slice(0, 40)}`)"""
 
