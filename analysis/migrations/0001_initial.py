@@ -7,8 +7,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    initial = True
-
     dependencies = [
         ("hits", "0001_initial"),
         ("jobs", "0001_initial"),
@@ -105,6 +103,7 @@ class Migration(migrations.Migration):
                         to="jobs.job",
                     ),
                 ),
+                ("named_workers", models.JSONField(editable=False, null=True)),
             ],
             options={
                 "ordering": ["-pk"],
@@ -171,7 +170,7 @@ class Migration(migrations.Migration):
                         ),
                         name="gold_score_is_complete_with_a_score",
                     )
-                ]
+                ],
             },
         ),
         migrations.CreateModel(
@@ -219,7 +218,7 @@ class Migration(migrations.Migration):
                     models.CheckConstraint(
                         condition=models.Q(("weight__gte", 0)), name="gold_weight_is_not_negative"
                     )
-                ]
+                ],
             },
         ),
         migrations.CreateModel(
@@ -433,7 +432,7 @@ class Migration(migrations.Migration):
                         ),
                         name="metric_score_is_finite",
                     )
-                ]
+                ],
             },
         ),
         migrations.CreateModel(
@@ -745,5 +744,106 @@ class Migration(migrations.Migration):
                     ),
                 ],
             },
+        ),
+        migrations.CreateModel(
+            name="Experiment",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("code", models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ("kind", models.CharField(max_length=20)),
+                ("name", models.CharField(max_length=100)),
+                ("options", models.JSONField(default=dict)),
+                (
+                    "result",
+                    models.JSONField(
+                        blank=True, help_text="Empty until the job is done.", null=True
+                    ),
+                ),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "job",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="experiments",
+                        to="jobs.job",
+                    ),
+                ),
+                (
+                    "owner",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="experiments",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ["-pk"],
+            },
+        ),
+        migrations.CreateModel(
+            name="ExperimentFile",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("role", models.CharField(max_length=20)),
+                ("position", models.PositiveIntegerField()),
+                ("name", models.CharField(max_length=255)),
+                ("sha256", models.CharField(max_length=64)),
+                ("compressed", models.BinaryField()),
+                (
+                    "experiment",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="files",
+                        to="analysis.experiment",
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ["experiment", "position"],
+            },
+        ),
+        migrations.AddConstraint(
+            model_name="experiment",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("name", ""), _negated=True), name="experiment_name_is_not_empty"
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="experimentfile",
+            constraint=models.UniqueConstraint(
+                models.F("experiment"),
+                models.F("position"),
+                name="experiment_has_one_file_at_a_position",
+            ),
+        ),
+        migrations.AddField(
+            model_name="goldrun",
+            name="helper",
+            field=models.JSONField(editable=False, null=True),
+        ),
+        migrations.AddField(
+            model_name="goldscore",
+            name="z_high",
+            field=models.FloatField(null=True),
+        ),
+        migrations.AddField(
+            model_name="goldscore",
+            name="z_low",
+            field=models.FloatField(null=True),
         ),
     ]

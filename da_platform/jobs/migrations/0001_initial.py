@@ -60,6 +60,15 @@ class Migration(migrations.Migration):
                         help_text="What was refused, each problem with its fix, if any.",
                     ),
                 ),
+                ("n_problems", models.PositiveIntegerField(default=0, help_text="Listed or not.")),
+                (
+                    "fixes",
+                    models.JSONField(
+                        blank=True,
+                        default=list,
+                        help_text="Every fix of its problems, listed or not, with how many it would avoid.",
+                    ),
+                ),
                 ("traceback", models.TextField(blank=True, help_text="For admins only.")),
                 (
                     "campaign",
