@@ -51,7 +51,7 @@ class RankIn(Input):
         Field(
             max_length=MOST_WORKERS,
             description="The group of each judge, for kappa within groups: pseudonyms from exports or, for "
-            "admins, ids. Default: judges are grouped by how they came.",
+            "admins, ids. Default: judges are grouped by how they were recruited.",
         ),
     ] = {}
 

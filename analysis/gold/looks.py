@@ -168,7 +168,7 @@ def _pairs(
 ) -> list[dict[str, Any]]:
     """Return a record for every two systems, the better one first.
 
-    A pair that is no longer rated keeps its numbers: later ones would be no test of it.
+    A pair that is no longer rated keeps its numbers: later ones would not test it.
     """
     kept = {frozenset((row["system"], row["other"])): row for row in _latest_pairs(earlier)}
     place = {name: index for index, name in enumerate(systems)}

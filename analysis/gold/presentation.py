@@ -1,4 +1,4 @@
-"""What the way of showing texts did to scores: places on screens and in documents, context, and whole documents."""
+"""Effects of presentation on scores: places on screens and in documents, context, and whole documents."""
 
 from dataclasses import fields
 from typing import Any

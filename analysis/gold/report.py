@@ -84,7 +84,7 @@ class CampaignReport:
     at: datetime
     # What workers answered about themselves, if the campaign asked.
     answers: ReplyCounts | None = None
-    # What the way of showing translations did, if that was measured.
+    # Effects of presentation, if they were measured.
     effects: Facts | None = None
 
     @property

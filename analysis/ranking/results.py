@@ -61,7 +61,7 @@ def rank_by_judgements(
     """Return the ranking of the campaign's systems as JSON-ready facts, or raise `NothingRanked`.
 
     The seed is the campaign's unless another is given: the same rankings give the same scores. `lookup` is that of
-    `trueskill`. `groups` are those of judges, by pseudonym; without it, judges are grouped by how they came.
+    `trueskill`. `groups` are those of judges, by pseudonym; without it, judges are grouped by how they were recruited.
     """
     rows = _named(load_rankings(campaign, trusted_only=trusted_only), campaign)
     is_published = lookup == "published"

@@ -1,4 +1,4 @@
-"""How much metrics see the outputs of a segment differ, for choosing what to have rated."""
+"""How much metrics see the outputs of a segment differ, for choosing what to rate."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What the way of showing texts does to their scores: the place on a screen or in a document, and the context."""
+"""Effects of presentation on scores: the place on a screen or in a document, and the context."""
 
 from dataclasses import dataclass
 

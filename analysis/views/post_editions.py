@@ -132,7 +132,7 @@ def _show(
     return render(request, "analysis/post_editions.html", context, status=status)
 
 
-# References of their own ----------------------------------------------------------------------
+# Separate references ----------------------------------------------------------------------
 
 
 @takes_files

@@ -73,7 +73,7 @@ class RankForm(forms.Form):
         label="Groups of judges",
         help_text="For kappa within each group. A judge and a group on each line, such as “w1a2b3c, "
         "researchers”: pseudonyms as in the exports or, for admins, ids. Leave blank to group "
-        "judges by how they came.",
+        "judges by how they were recruited.",
     )
 
     def __init__(self, campaign: Campaign, user: Visitor, *args: Any, **kwargs: Any) -> None:

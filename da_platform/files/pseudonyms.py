@@ -35,7 +35,7 @@ class Pseudonyms:
         return name
 
     def names(self, real_ids: Sequence[str]) -> list[str]:
-        # Nobody has no pseudonym.
+        # An empty id has no pseudonym.
         return [self.name(real_id) if real_id else "" for real_id in real_ids]
 
 

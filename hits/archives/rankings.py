@@ -135,7 +135,7 @@ def read_appraise_rankings(
 
 
 class _Bounded:
-    """A file of which no more is read than any collection needs, however little it was compressed to."""
+    """Read at most as much as any collection needs, however small the compressed file is."""
 
     def __init__(self, file: "IO[bytes] | gzip.GzipFile") -> None:
         self._file = file

@@ -27,7 +27,7 @@ MENDING_OPTIONS = ("clean", "allow_empty_translations", "allow_missing_translati
 LABELS = {
     "hit_size": "Items per HIT",
     "presentation": "Translations are shown",
-    "run_length": "Segments of a document in a row, at most",
+    "run_length": "Maximum segments of a document in a row",
     "scores_documents": "Ask for a score of the whole document",
     "outputs_per_screen": "Outputs on a screen",
     "output_choice": "Which outputs",
@@ -37,7 +37,7 @@ LABELS = {
     "sample_choice": "Which translations",
     "n_looks": "Stop when it is decided: looks",
     "looks_goal": "What looks decide",
-    "looks_width": "Largest standard error that is certain enough",
+    "looks_width": "Target standard error",
     "looks_alpha": "Chance of any wrong conclusion",
     "looks_spending": "How strict early looks are",
     "looks_least_chance": "Give up pairs with less chance than",
@@ -69,7 +69,7 @@ HINTS = {
     "judgements_per_pair": "The most trusted judgements that a pair gets. Leave blank to show each output once.",
     "min_ratings": f"With more than {MINIMUM_RATINGS} ratings, a mean hardly changes.",
     "sample_size": (
-        "How many translations to have rated, drawn from all systems and segments. "
+        "How many translations to rate, drawn from all systems and segments. "
         "The others are kept for metrics. Leave blank for all."
     ),
     "sample_choice": (

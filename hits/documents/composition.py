@@ -72,7 +72,7 @@ def runs_of(spans: Iterable[range], outputs: Sequence[Sequence[int | None]]) -> 
             for is_there, places in groupby(span, key=lambda place: own[place] is not None):
                 if is_there:
                     stretch = list(places)
-                    # What is there is no None.
+                    # No value left here is None.
                     translations = tuple(own[place] for place in stretch)
                     key = (stretch[0], stretch[-1])
                     runs.setdefault(translations, Run(translations, key))  # type: ignore[arg-type]

@@ -97,7 +97,7 @@ def check_media(path: Path) -> FileType | str:
 
 
 def check_captions(path: Path) -> FileType | str:
-    """Return the type of captions, or why the file is no WebVTT."""
+    """Return the type of captions, or why the file is not WebVTT."""
     if fault := _fault_in_size(path, "captions"):
         return fault
     try:

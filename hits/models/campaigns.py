@@ -128,12 +128,12 @@ class Campaign(models.Model):
         """What looks decide."""
 
         RANKING = "ranking", "Systems: until pairs are told apart"
-        GOLD = "gold", "Translations: until scores are certain enough"
+        GOLD = "gold", "Translations: until scores are precise enough"
 
     class Spending(models.TextChoices):
         """How the level of the tests is spread over the looks."""
 
-        OBRIEN_FLEMING = "obrien_fleming", "Strict early, as O'Brien and Fleming"
+        OBRIEN_FLEMING = "obrien_fleming", "Strict early (O'Brien-Fleming)"
         POCOCK = "pocock", "Nearly the same at every look, as Pocock"
 
     class Drift(models.TextChoices):
@@ -503,16 +503,12 @@ class Campaign(models.Model):
             )
         if self.scores_documents and not self.is_in_documents:
             raise ValidationError(
-                {
-                    "scores_documents": "Only what is shown in its document has a score for the whole."
-                }
+                {"scores_documents": "Scores of whole documents need presentation in documents."}
             )
         is_plain = "n_looks" in facts.settings and self.presentation == self.Presentation.ALONE
         if self.n_looks and not is_plain:
             raise ValidationError(
-                {
-                    "n_looks": "Only campaigns that rate single translations can be tested in between."
-                }
+                {"n_looks": "Only campaigns that rate single translations can have interim tests."}
             )
         if self.n_looks and self.has_uneven_sample:
             raise ValidationError(
@@ -521,7 +517,9 @@ class Campaign(models.Model):
         is_by_metrics = self.sample_choice == self.SampleChoice.METRICS
         if self.task == self.Task.RANK and is_by_metrics:
             raise ValidationError(
-                {"sample_choice": "HITs are added to rankings later, so metrics cannot choose."}
+                {
+                    "sample_choice": "HITs are added to rankings later, so metrics cannot be used to choose the sample."
+                }
             )
         kind = kinds().get((self.presentation, self.task))
         if self.has_media and kind and not kind.shows_media:

@@ -24,7 +24,7 @@ def is_due(participation: Participation, moment: str) -> bool:
 def store_reply(
     *, participation: Participation, moment: str, answers: dict[str, Any]
 ) -> Participation:
-    """Store the worker's answers, unless there are some already, and screen out whom the campaign does not look for.
+    """Store the worker's answers, unless there are some already, and screen out workers who do not qualify.
 
     Only the first answers count: workers who are screened out cannot try others.
     """

@@ -1,4 +1,4 @@
-"""Plots about an editor: how texts came about, and how far degraded ones were brought back."""
+"""Plots about an editor: how texts came about, and how far degraded ones were restored."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _draw_origins(origins: EditOrigins) -> Figure:
 
 
 def repairs_picture(ratings: WorkerRatings, pairs: Pairs) -> Picture | None:
-    """Show how far each degraded text was brought back: 100 is the original, -100 the text as it was shown.
+    """Show how far each degraded text was restored: 100 is the original, -100 the text as it was shown.
 
     The scores of the pairs are distances: from the edit to the original, and to the degraded text.
     """
