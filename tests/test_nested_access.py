@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from django.apps import apps
+from django.core.files.base import ContentFile
 from django.db import transaction
 from django.test import Client
 from django.urls import reverse
@@ -29,6 +30,8 @@ pytestmark = [pytest.mark.django_db, pytest.mark.xdist_group("query counts")]
 
 # Parameters that name a page or a file, not an object.
 PLAIN_WORDS = {"name", "fmt", "format", "kind", "way"}
+# Uploads, and the field of the file.
+FILES = {"add_scores_to_collection": "files", "add_gold_to_collection": "file"}
 # Tables that every visit changes.
 LEFT_BY_VISITS = {"sessions.Session", "hits.RateCount"}
 
@@ -84,18 +87,23 @@ def page_statuses(
 def api_statuses(
     client: Client, plenty: Plenty, own_campaign: Campaign, *methods: str
 ) -> dict[str, int]:
-    return {
-        f"{method.upper()} {path}": read_to_end(
-            client.generic(
-                method.upper(),
-                under(own_campaign, api_path(path, plenty), plenty),
-                json.dumps(BODIES.get(name, {"higher_is_better": True})),
-                content_type="application/json",
-            )
-        ).status_code
-        for name, method, path in CALLS
-        if not methods or method in methods
-    }
+    statuses = {}
+    for name, method, path in CALLS:
+        if methods and method not in methods:
+            continue
+        address = under(own_campaign, api_path(path, plenty), plenty)
+        if field := FILES.get(name):
+            form = {
+                field: ContentFile(b"a\tb\n", "scores.tsv"),
+                "kind": "da",
+                "higher_is_better": True,
+            }
+            answer = client.post(address, form)
+        else:
+            body = json.dumps(BODIES.get(name, {"higher_is_better": True}))
+            answer = client.generic(method.upper(), address, body, content_type="application/json")
+        statuses[f"{method.upper()} {path}"] = read_to_end(answer).status_code
+    return statuses
 
 
 def stored() -> dict[str, list[dict[str, Any]]]:

@@ -123,6 +123,7 @@ BODIES = {
     "start_campaign_of_experiment": {},
     "rename_stored_experiment": {"name": "Words"},
     "create_collection": {"name": "Scores"},
+    "evaluate_collection": {"golds": [NOBODY]},
     "confirm_direction_in_collection": {"higher_is_better": True},
     "decide": {"choice": "exclude", "workers": [NOBODY], "reason": "Why", "seen": "x"},
     "preview_decision": {"choice": "exclude", "workers": [NOBODY]},

@@ -297,7 +297,10 @@ def canary_html(position: int, score: int, *, is_edit: bool) -> str:
 
 
 def leaky_number(sighting: Sighting) -> Sighting:
-    return replace(sighting, page=SIZE.sub('data-size="41"', sighting.page))
+    """Change a number everywhere; elsewhere it would leave positions in the page, whose hashes are random."""
+    size = SIZE.search(sighting.page)[1]  # type: ignore[index]
+    page = sighting.page.replace(f'"{size}"', '"41"').replace(f" of {size}", " of 41")
+    return replace(sighting, page=page)
 
 
 LEAKS: dict[str, Callable[[Sighting], Sighting]] = {
