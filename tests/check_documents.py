@@ -132,9 +132,11 @@ MAX_SCREENSHOT_BYTES = 6_000_000
 
 
 def check_that_the_gallery_shows_every_page() -> Iterator[str]:
-    from tests.browser.gallery import FIGURES, FOLDER, GALLERY, LOOKS, SECTIONS, gallery_text
+    from tests.browser.gallery import FIGURES, FOLDER, GALLERY, SECTIONS, gallery_text, looks_of
 
-    expected = {name + ending for pages in SECTIONS.values() for name in pages for ending in LOOKS}
+    expected = {
+        name + ending for pages in SECTIONS.values() for name in pages for ending in looks_of(name)
+    }
     if expected | FIGURES != {path.stem for path in FOLDER.glob("*.png")}:
         yield "there are missing or extra screenshots"
     if GALLERY.read_text(encoding="utf-8") != gallery_text():

@@ -11,9 +11,17 @@ FOLDER = DOCS / "images"
 # What a command draws (`benchmarks.adaptive_ranking`), not screenshots.
 FIGURES = {"adaptive-ranking"}
 
-# The suffixes of a page's four screenshots.
-LOOKS = {"": "light", "-dark": "dark", "-phone": "phone", "-phone-dark": "phone, dark"}
+# The suffixes of a page's screenshots: two, and four for those that people look at longest.
+LOOKS = {"": "light", "-phone": "phone"}
+ALL_LOOKS = {"": "light", "-dark": "dark", "-phone": "phone", "-phone-dark": "phone, dark"}
+IN_ALL_LOOKS = {"front", "rate", "rate-arabic", "dashboard", "worker", "results", "evaluation"}
 
+EVERYONE = {
+    "front": "The front page",
+    "campaigns": "The first page of a fresh platform: the examples, and the way to a first campaign",
+    "help": "Help",
+    "help-search": "Help: looking for a word",
+}
 WORKERS = {
     "landing": "The landing page: the task, the pay, and what is stored",
     "instructions": "Instructions with worked examples",
@@ -27,14 +35,17 @@ WORKERS = {
     "done": "The end of a HIT, with its completion code",
 }
 ADMINS = {
-    "campaigns": "All campaigns and their progress",
     "plan": "A plan: what it takes to tell systems apart, and what that costs",
     "new-campaign": "A new campaign, step by step",
+    "draft": "A campaign that waits for its files",
+    "list": "The campaigns of a platform in use",
     "preview": "A preview of what workers will see",
     "cost": "The expected cost, before the campaign starts",
     "dashboard": "The dashboard of a running campaign",
     "workers": "The workers of a campaign, with their evidence",
     "worker": "One worker's evidence, with charts",
+    "held": "HITs done faster than anyone reads",
+    "reports": "Texts that workers reported",
     "payments": "Payments: owed and paid",
     "recruiting": "Recruiting workers",
     "settings": "Settings, and which of them can still be changed",
@@ -44,8 +55,10 @@ ADMINS = {
     "health": "System health",
 }
 RESEARCHERS = {
+    "finished": "A finished campaign",
     "results": "The ranking of systems",
     "segments": "The scores of all translations",
+    "weights": "What each worker's ratings weigh in weighted gold",
     "report": "The report, also available as PDF",
     "ranking": "Systems ranked by judgements, with TrueSkill and clusters",
     "post-editions": "Post-editions, word by word",
@@ -53,9 +66,20 @@ RESEARCHERS = {
     "metrics": "Metrics and their directions",
     "evaluations": "All evaluations",
     "evaluation": "A metric evaluation, with significance tests and tables",
+    "evaluation-qe": "An evaluation of quality estimation",
+    "experiment": "An experiment: do tests of outputs agree with people?",
     "api": "The API reference",
 }
-SECTIONS = {"Workers": WORKERS, "Admins": ADMINS, "Researchers": RESEARCHERS}
+SECTIONS = {
+    "First steps": EVERYONE,
+    "Workers": WORKERS,
+    "Admins": ADMINS,
+    "Researchers": RESEARCHERS,
+}
+
+
+def looks_of(name: str) -> dict[str, str]:
+    return ALL_LOOKS if name in IN_ALL_LOOKS else LOOKS
 
 
 def gallery_text() -> str:
@@ -63,14 +87,15 @@ def gallery_text() -> str:
     lines = [
         "# Gallery",
         "",
-        "The main pages on desktop and phone, in light and dark mode. To take the screenshots again, run",
+        "The main pages on desktop and phone, some of them also in dark mode. To take the screenshots again, run",
         "`python -m tests.browser.take_screenshots`.",
     ]
     for title, pages in SECTIONS.items():
         lines += ["", f"## {title}"]
         for name, caption in pages.items():
-            lines += ["", f"**{caption}**", "", _row(LOOKS.values()), _row(["---"] * len(LOOKS))]
-            lines.append(_row(_picture(name + ending, caption) for ending in LOOKS))
+            looks = looks_of(name)
+            lines += ["", f"**{caption}**", "", _row(looks.values()), _row(["---"] * len(looks))]
+            lines.append(_row(_picture(name + ending, caption) for ending in looks))
     return "\n".join(lines) + "\n"
 
 

@@ -23,25 +23,28 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright  # noqa: 
 from pytest_django.live_server_helper import LiveServer  # noqa: E402
 
 from analysis.evaluation.stored_evaluations import evaluate_collection  # noqa: E402
-from analysis.examples.other_tasks import make_task_examples  # noqa: E402
-from analysis.models import ScoreCollection  # noqa: E402
+from analysis.examples.making import FINISHED_NAME  # noqa: E402
+from analysis.examples.other_tasks import TASK_EXAMPLES  # noqa: E402
+from analysis.models import Experiment, ScoreCollection  # noqa: E402
 from da_platform.jobs.models import Job  # noqa: E402
 from da_platform.jobs.running import run_job, start_job  # noqa: E402
 from da_platform.operation.signs import give_sign  # noqa: E402
 from da_platform.queues import QUEUES  # noqa: E402
-from hits.campaigns.demo import prepare_demo_campaign  # noqa: E402
+from hits.campaigns.demo import (  # noqa: E402
+    DEMO_NAME,
+    DRAFT_NAME,
+    TASK_EXAMPLES_JOB,
+    prepare_demo_campaign,
+    start_examples,
+)
 from hits.campaigns.lifecycle import change_status  # noqa: E402
-from hits.campaigns.simulation import Behaviour, simulate_workers  # noqa: E402
-from hits.models import Assignment, Campaign, Evidence, Item, PayRule, Segment, Worker  # noqa: E402
-from hits.payments.owing import Kind, plan_run  # noqa: E402
-from hits.payments.runs import confirm_run, mark_as_paid  # noqa: E402
+from hits.models import Assignment, Campaign, CampaignDraft, Evidence, Item, Segment, Worker  # noqa: E402
 from hits.people.accounts import Part, invite  # noqa: E402
 from hits.rating.assignments import submit_assignment  # noqa: E402
 from hits.rating.practice import practice_for  # noqa: E402
 from hits.recruiting.invites import make_invites  # noqa: E402
-from hits.workers.trust import weigh_pending  # noqa: E402
 from tests.browser.campaigns import make_hits_between  # noqa: E402
-from tests.browser.gallery import FOLDER, GALLERY, LOOKS, gallery_text  # noqa: E402
+from tests.browser.gallery import FOLDER, GALLERY, gallery_text, looks_of  # noqa: E402
 from tests.browser.opening import CHROMIUM_FLAGS, assignment_of, rating_address, worker_cookie  # noqa: E402
 from tests.browser.rating import slider_place  # noqa: E402
 from tests.browser.staff_pages import session_cookie  # noqa: E402
@@ -87,20 +90,25 @@ class Photographer:
         self._origin = origin
 
     def of_worker(
-        self, path: str, *, assignment: Assignment | None = None, desk: dict[str, Any] = WINDOW
+        self,
+        path: str,
+        *,
+        name: str,
+        assignment: Assignment | None = None,
+        desk: dict[str, Any] = WINDOW,
     ) -> Iterator[tuple[str, Page]]:
         cookies = [worker_cookie(assignment.worker, self._origin)] if assignment else []
-        return self._in_every_look(path, cookies, desk)
+        return self._in_its_looks(path, name, cookies, desk)
 
     def of_staff(
-        self, user: User, path: str, desk: dict[str, Any] = DESK
+        self, user: User, path: str, *, name: str, desk: dict[str, Any] = DESK
     ) -> Iterator[tuple[str, Page]]:
-        return self._in_every_look(path, [session_cookie(user, self._origin)], desk)
+        return self._in_its_looks(path, name, [session_cookie(user, self._origin)], desk)
 
-    def _in_every_look(
-        self, path: str, cookies: list[Any], desk: dict[str, Any]
+    def _in_its_looks(
+        self, path: str, name: str, cookies: list[Any], desk: dict[str, Any]
     ) -> Iterator[tuple[str, Page]]:
-        for ending in LOOKS:
+        for ending in looks_of(name):
             context = self._browser.new_context(base_url=self._origin, **look(ending, desk))
             context.add_cookies(cookies)
             page = context.new_page()
@@ -134,7 +142,7 @@ def filled_part(page: Page) -> Any:
 
 
 def take_way_in(photographer: Photographer, campaign: Campaign) -> None:
-    for ending, page in photographer.of_worker(campaign.get_absolute_url()):
+    for ending, page in photographer.of_worker(campaign.get_absolute_url(), name="landing"):
         keep(page, f"landing{ending}")
         page.locator("main button").click()
         expect(page.locator(".example").first).to_be_visible()
@@ -151,7 +159,7 @@ def take_rating(photographer: Photographer, campaign: Campaign, name: str) -> No
     assignment = assignment_of(make_worker(), campaign)
     rate_items(assignment, n_items=13)
     path = rating_address(assignment)
-    for ending, page in photographer.of_worker(path, assignment=assignment):
+    for ending, page in photographer.of_worker(path, name=name, assignment=assignment):
         expect(page.locator("#slider")).to_be_focused()
         page.mouse.click(*slider_place(page, 66))
         expect(page.locator("#next")).to_be_enabled()
@@ -175,55 +183,87 @@ def take_end(photographer: Photographer, campaign: Campaign) -> None:
     rate_items(assignment)
     submit_assignment(assignment=assignment)
     path = reverse("done", args=[assignment.code])
-    for ending, page in photographer.of_worker(path, assignment=assignment):
+    for ending, page in photographer.of_worker(path, name="done", assignment=assignment):
         keep(page, f"done{ending}")
 
 
 # Pages of staff -------------------------------------------------------------------------------
 
 
-def take_staff(photographer: Photographer, campaign: Campaign, admin: User) -> None:
+def take_first_steps(photographer: Photographer, admin: User) -> None:
+    """What somebody sees who has just installed the platform."""
+    take(photographer, "front", reverse("home"))
+    pages = {"campaigns": reverse("home"), "help": reverse("help")}
+    pages["help-search"] = reverse("help_search") + "?q=drifting"
+    for name, path in pages.items():
+        take(photographer, name, path, admin)
+
+
+def take_staff(photographer: Photographer, admin: User) -> None:
     """The main pages of an admin and of a researcher."""
-    of_campaign = {
-        "dashboard": "campaign_overview",
+    finished = Campaign.objects.get(name=FINISHED_NAME)
+    collecting = Campaign.objects.get(name=DEMO_NAME)
+    of_finished = {
+        "finished": "campaign_overview",
         "workers": "campaign_workers",
+        "reports": "text_reports",
+        "weights": "worker_weights",
         "results": "campaign_results",
         "segments": "campaign_segments",
         "report": "campaign_report",
         "metrics": "campaign_metrics",
         "payments": "campaign_payments",
+    }
+    of_collecting = {
+        "dashboard": "campaign_overview",
+        "held": "held_hits",
         "recruiting": "campaign_recruiting",
         "settings": "campaign_settings",
         "cost": "campaign_cost",
     }
-    pages = {name: reverse(view, args=[campaign.code]) for name, view in of_campaign.items()}
+    pages = {name: reverse(view, args=[finished.code]) for name, view in of_finished.items()}
+    pages |= {name: reverse(view, args=[collecting.code]) for name, view in of_collecting.items()}
     pages["segments"] += "?sort=-z&state=complete"
+    draft = CampaignDraft.objects.get(basics__name=DRAFT_NAME)
+    evaluation, of_predictions = finished.evaluations.order_by("number")
     pages |= {
-        "campaigns": reverse("home"),
+        "list": reverse("home"),
         "plan": reverse("plan_campaign"),
-        "worker": reverse("campaign_worker", args=[campaign.code, busiest_worker(campaign).code]),
+        "worker": reverse("campaign_worker", args=[finished.code, busiest_worker(finished).code]),
         "new-campaign": reverse("new_campaign"),
-        "preview": reverse("preview_item", args=[campaign.code, 1, 3]),
+        "draft": reverse("draft_files", args=[draft.code]),
+        "preview": reverse("preview_item", args=[collecting.code, 1, 3]),
         "audit": reverse("audit_log"),
         "people": reverse("people"),
         "health": reverse("health"),
         "jobs": reverse("jobs"),
         "evaluations": reverse("evaluations"),
-        "evaluation": reverse("evaluation", args=[campaign.evaluations.get().code]),
+        "evaluation": reverse("evaluation", args=[evaluation.code]),
+        "evaluation-qe": reverse("evaluation", args=[of_predictions.code]),
+        "experiment": reverse("experiment", args=[Experiment.objects.get().code]),
         "api": reverse("api_reference"),
     }
-    pages |= pages_of_other_tasks(admin)
+    pages |= pages_of_other_tasks()
     for name, path in pages.items():
-        desk = TALL if name in TALL_PAGES else DESK
-        for ending, page in photographer.of_staff(admin, path, desk):
-            arrange(page, name, is_phone="phone" in ending)
-            keep(page, f"{name}{ending}")
+        take(photographer, name, path, admin)
 
 
-def pages_of_other_tasks(admin: User) -> dict[str, str]:
+def take(photographer: Photographer, name: str, path: str, user: User | None = None) -> None:
+    desk = TALL if name in TALL_PAGES else DESK
+    if user:
+        shots = photographer.of_staff(user, path, name=name, desk=desk)
+    else:
+        shots = photographer.of_worker(path, name=name, desk=desk)
+    for ending, page in shots:
+        arrange(page, name)
+        keep(page, f"{name}{ending}")
+
+
+def pages_of_other_tasks() -> dict[str, str]:
     """Screens of workers and results, from the examples of other tasks."""
+    codes = dict(Campaign.objects.examples().values_list("name", "code"))
     in_documents, side_by_side, ranking, editing = (
-        campaign.code for campaign in make_task_examples(actor=admin)
+        codes[example.name] for example in TASK_EXAMPLES[:4]
     )
     return {
         "in-documents": reverse("preview_item", args=[in_documents, 1, 4]),
@@ -236,9 +276,9 @@ def pages_of_other_tasks(admin: User) -> dict[str, str]:
     }
 
 
-def arrange(page: Page, name: str, *, is_phone: bool) -> None:
+def arrange(page: Page, name: str) -> None:
     """Prepare a page for its screenshot."""
-    if name == "worker" and is_phone:
+    if name == "worker":
         heading = page.get_by_role("heading", name="Figures")
         heading.evaluate("part => scrollTo(0, part.getBoundingClientRect().top - 16)")
         page.wait_for_load_state("networkidle")
@@ -260,39 +300,6 @@ def busiest_worker(campaign: Campaign) -> Worker:
 
 
 # A platform that has been in use for a while --------------------------------------------------
-
-
-def make_results(campaign: Campaign, admin: User) -> None:
-    """Add more careful workers to the demo, and compute results."""
-    simulate_workers(campaign=campaign, crowd={Behaviour.HONEST: 8}, hits_per_worker=3, seed=8)
-    weigh_pending()
-    pay_everyone(campaign, admin)
-    simulate_workers(campaign=campaign, crowd={Behaviour.HONEST: 18, Behaviour.RANDOM: 4}, seed=7)
-    weigh_pending()
-    names = ["BLEU", "chrF", "WER", "PER", "CDER"]
-    for kind, arguments in (
-        ("build_gold", {"minimum": 7}),
-        ("measure_agreement", {}),
-        ("compute_metrics", {"names": names}),
-        ("evaluate", {}),
-    ):
-        job = start_job(kind=kind, campaign=campaign, arguments=arguments, started_by=admin)
-        job = run_job(job.pk)
-        assert job and job.state == Job.State.DONE, job and job.error
-
-
-def pay_everyone(campaign: Campaign, admin: User) -> None:
-    plan = plan_run(campaign, Kind.APPROVE, is_by_hand=True)
-    planned: dict[str, Any] = {"campaign": campaign, "kind": plan.kind, "is_by_hand": True}
-    run = confirm_run(**planned, digest=plan.digest, total=plan.total, actor=admin)
-    mark_as_paid(run=run, total=run.total, reference="transfer 2026-031", actor=admin)
-    PayRule.objects.create(
-        campaign=campaign,
-        kind=PayRule.Kind.FLAT,
-        amount="0.25",
-        reason="A thank you to all who took part this week.",
-        created_by=admin,
-    )
 
 
 def make_company(campaign: Campaign, admin: User) -> None:
@@ -357,14 +364,17 @@ def main() -> None:
     with demo_server() as (origin, campaign), sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM_FLAGS)
         photographer = Photographer(browser, origin)
+        admin = make_admin()
+        start_examples()
+        run_job(Job.objects.get().pk)
+        take_first_steps(photographer, admin)
         take_way_in(photographer, campaign)
         take_rating(photographer, campaign, "rate")
         take_rating(photographer, make_arabic_campaign(), "rate-arabic")
         take_end(photographer, campaign)
-        admin = make_admin()
-        make_results(campaign, admin)
+        run_job(start_job(kind=TASK_EXAMPLES_JOB, started_by=admin).pk)
         make_company(campaign, admin)
-        take_staff(photographer, campaign, admin)
+        take_staff(photographer, admin)
         browser.close()
     GALLERY.write_text(gallery_text(), encoding="utf-8")
 
