@@ -4,7 +4,7 @@
 
 The texts are those of WMT23 English to German if they are available (tests/replication/README.md), and otherwise random
 words in documents of eight segments. They are imported with and without their documents, and built in each
-presentation, each in a process of its own on a new SQLite database.
+presentation, each in its own process on a new SQLite database.
 
 For saving, two platforms on databases of one kind, one with a campaign of documents and one without, both with HITs of
 100 items. The same scripted workers send ratings to both, in turns.

@@ -44,12 +44,12 @@ from .results import (
     Uncertainty,
 )
 from .segment_level import (
+    alternative_tests,
     break_down,
     by_r,
     measure_segments,
     segment_results,
     segment_tests,
-    tests_beside,
     with_between,
     with_winners,
 )
@@ -336,7 +336,16 @@ def _evaluate_gold(
         at_systems = measure_systems(at_system_level, None, options)
         system = system_results(at_system_level, at_systems)
         return GoldEvaluation(
-            facts, (), None, (), None, None, system, (), at_systems.tests, beside=at_systems.beside
+            facts,
+            (),
+            None,
+            (),
+            None,
+            None,
+            system,
+            (),
+            at_systems.tests,
+            alternatives=at_systems.alternatives,
         )
     measured = measure_segments(rows, options)
     step()
@@ -368,7 +377,7 @@ def _evaluate_gold(
         preferences=gold_preferences(rows, options),
         constant=constant_prediction(rows, options),
         good_enough=good_enough(rows, options),
-        beside=tests_beside(rows, tests, options) + at_systems.beside,
+        alternatives=alternative_tests(rows, tests, options) + at_systems.alternatives,
         humans=() if humans is None else human_comparisons(humans, options),
     )
 

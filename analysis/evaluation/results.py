@@ -459,7 +459,7 @@ class HumanComparison:
 class GoldEvaluation:
     """All metrics against one gold, best r first.
 
-    `comparison` tests Pearson's r at segment level, `tests` every other measure. `beside` are tests of r that decide
+    `comparison` tests Pearson's r at segment level, `tests` every other measure. `alternatives` are tests of r that decide
     nothing: Student's t next to Williams', and Williams' next to tests by segment.
     """
 
@@ -478,7 +478,7 @@ class GoldEvaluation:
     # With `qe`: a prediction of the mean of the gold everywhere, as a check.
     constant: PredictionResult | None = None
     good_enough: GoodEnough | None = None
-    beside: tuple[Comparison, ...] = ()
+    alternatives: tuple[Comparison, ...] = ()
     # With gold of a campaign whose translations have enough single ratings.
     humans: tuple[HumanComparison, ...] = ()
 

@@ -276,7 +276,7 @@ def segment_tests(
     )
 
 
-def tests_beside(
+def alternative_tests(
     rows: Rows, tests: Sequence[Comparison], options: Options
 ) -> tuple[Comparison, ...]:
     """Return the test of r to show next to the one that decides: t next to Williams', otherwise Williams'."""

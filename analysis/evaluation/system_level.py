@@ -197,7 +197,7 @@ class SystemMeasures:
     estimates: dict[Measure, list[Estimate]]
     spa: list[Estimate | None] | None = None
     tests: tuple[Comparison, ...] = ()
-    beside: tuple[Comparison, ...] = ()
+    alternatives: tuple[Comparison, ...] = ()
 
 
 def measure_systems(systems: SystemRows, rows: Rows | None, options: Options) -> SystemMeasures:
@@ -325,11 +325,11 @@ def _resampled(
         tests.append(_soft_tests(systems, soft, spreads["spa"], options))
     if len(systems.metrics) < 2:
         return SystemMeasures(estimates, soft)
-    beside = _beside(systems, tests[0] if tests else None, options)
-    return SystemMeasures(estimates, soft, tuple(tests), beside)
+    alternatives = _alternatives(systems, tests[0] if tests else None, options)
+    return SystemMeasures(estimates, soft, tuple(tests), alternatives)
 
 
-def _beside(
+def _alternatives(
     systems: SystemRows, decisive: Comparison | None, options: Options
 ) -> tuple[Comparison, ...]:
     """Return Williams' test of r next to another, and Student's t by system next to Williams'."""

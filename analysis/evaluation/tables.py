@@ -125,7 +125,7 @@ def segment_table(gold: GoldEvaluation, options: Options) -> Table:
 
 def _against_best(gold: GoldEvaluation) -> dict[str, dict[str, float | None]]:
     """Return the raw p that the best metric is better than each other: by Williams and by t, where both are shown."""
-    tests = [gold.comparison, *(test for test in gold.beside if test.level == "segment")]
+    tests = [gold.comparison, *(test for test in gold.alternatives if test.level == "segment")]
     if len(tests) < 2 or gold.comparison is None or gold.comparison.unit != "translation":
         return {}
     return {
@@ -185,7 +185,7 @@ def _tests_sentence(gold: GoldEvaluation, level: Level, options: Options) -> str
     return " ".join(part for part in (unit_sentence(test), sentence) if part)
 
 
-_BESIDE = (
+_ALTERNATIVES = (
     " For comparison: what another test of r would find. Williams' is right if each translation is of another segment "
     "and noise does not grow with the gold; by segment, Student's t holds in any case."
 )
@@ -195,7 +195,7 @@ def tests_table(gold: GoldEvaluation, options: Options) -> Table:
     """Return which metrics win by each measure, and by which test."""
     rows: list[list[Cell]] = []
     tests = gold.shown_tests(options)
-    for test in (*tests, *gold.beside):
+    for test in (*tests, *gold.alternatives):
         pvalue, n_pairs = numbers(test.pvalue), len(test.metrics) * (len(test.metrics) - 1) // 2
         rows.append(
             [
@@ -233,7 +233,7 @@ def tests_table(gold: GoldEvaluation, options: Options) -> Table:
                 if gold.prediction_comparisons
                 else "."
             )
-            + (_BESIDE if gold.beside else "")
+            + (_ALTERNATIVES if gold.alternatives else "")
         ),
     )
 

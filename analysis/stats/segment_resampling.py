@@ -138,7 +138,7 @@ def resampled_correlations(
     ResampledEstimates
         Two metrics are standardised over all translations; then the scores that they give to all translations of
         a segment change places, or stay. Metrics that agree everywhere have p = 1. Of rank correlations, which every
-        resample would have to rank anew, the influences of the segments on Fisher's z are drawn and swapped:
+        resample would have to rank again, the influences of the segments on Fisher's z are drawn and swapped:
         their first-order approximation.
 
     References

@@ -87,9 +87,13 @@ def test_both_tests_of_r_are_shown_with_one_translation_of_each_segment():
     scores, truth = np.stack([table.scores for table in tables]), gold_scores()[:25]
     gold = first_gold(tables, one_system(gold_table()))
     by_t = correlations_by_segment(scores, truth, np.arange(25))
-    (beside,) = gold.beside
-    assert (beside.test, beside.unit, beside.measure) == ("t", "translation", "pearson")
-    assert_allclose(np.array(beside.pvalue, dtype=float), by_t.compare().pvalue)
+    (alternative,) = gold.alternatives
+    assert (alternative.test, alternative.unit, alternative.measure) == (
+        "t",
+        "translation",
+        "pearson",
+    )
+    assert_allclose(np.array(alternative.pvalue, dtype=float), by_t.compare().pvalue)
     table = segment_table(gold, Options())
     assert [column.title for column in table.columns][-2:] == ["p, Williams", "p, t"]
     by_williams = williams_matrix(scores, truth)
@@ -97,8 +101,8 @@ def test_both_tests_of_r_are_shown_with_one_translation_of_each_segment():
         [by_williams.pvalue[0, 1], by_t.compare().pvalue[0, 1]]
     )
     robust = first_gold(tables, one_system(gold_table()), uncertainty="robust")
-    assert (robust.comparison.test, robust.beside[0].test) == ("t", "williams")
-    assert robust.comparison.pvalue == beside.pvalue
+    assert (robust.comparison.test, robust.alternatives[0].test) == ("t", "williams")
+    assert robust.comparison.pvalue == alternative.pvalue
     assert [row.pearson.low for row in robust.segment] == pytest.approx(by_t.intervals()[0])
     note = segment_table(robust, Options(uncertainty="robust")).note
     assert "jackknife of translations" in note and "t test by translation" in note
@@ -117,9 +121,9 @@ def test_robust_tests_r_of_systems_without_segments_by_t():
     expected = measures_by_system(scores, truth, "pearson")
     by_name = {row.metric: row for row in found.system}
     assert by_name["metric 0"].pearson.low == pytest.approx(expected.intervals()[0, 0])
-    assert (found.tests[0].test, found.beside[0].test) == ("t", "williams")
+    assert (found.tests[0].test, found.alternatives[0].test) == ("t", "williams")
     default = first_gold(tables, gold)
-    assert (default.tests[0].test, default.beside[0].test) == ("williams", "t")
+    assert (default.tests[0].test, default.alternatives[0].test) == ("williams", "t")
 
 
 def test_resampling_draws_segments_for_every_measure():
