@@ -73,8 +73,9 @@ def test_every_operation_is_sent_to_its_address_in_the_schema(name, tmp_path):
     method, path = OPERATIONS[name]
     file = tmp_path / "file.txt"
     file.write_text("text")
+    files = {Path: file, list[Path]: [file]}
     needed = {
-        parameter.name: file if parameter.annotation is Path else f"<{parameter.name}>"
+        parameter.name: files.get(parameter.annotation, f"<{parameter.name}>")
         for parameter in inspect.signature(call).parameters.values()
         if parameter.default is inspect.Parameter.empty
     }

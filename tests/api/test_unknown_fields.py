@@ -57,7 +57,7 @@ def superuser() -> Caller:
 
 def test_there_are_bodies_to_check():
     assert len(operations("application/json")) > 15
-    assert len(operations("multipart/form-data")) == 9
+    assert len(operations("multipart/form-data")) == 11
 
 
 @pytest.mark.parametrize(("method", "path"), operations("application/json"))

@@ -49,7 +49,7 @@ def test_only_ratings_are_given_in_documents(task):
 
 def test_a_whole_is_scored_only_in_documents():
     campaign = Campaign(name="x", source_language="de", target_language="en", scores_documents=True)
-    with pytest.raises(ValidationError, match="in its document"):
+    with pytest.raises(ValidationError, match="presentation in documents"):
         campaign.full_clean()
 
 

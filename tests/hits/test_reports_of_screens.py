@@ -85,7 +85,7 @@ def test_a_screen_can_be_reported_and_skipped_and_both_are_shown(client: Client)
 
 def test_a_reported_output_is_out_of_the_pairs_of_someone_who_ranks():
     campaign = ranking_campaign(min_ratings=4)
-    collect(campaign, {Behaviour.HONEST: 2}, seed=3, hits_per_worker=2)
+    collect(campaign, {Behaviour.HONEST: 2}, seed=3, hits_per_worker=4)
     participation = Participation.objects.filter(evidence__n_pairs__gt=1).first()
     before = participation.evidence.last()
     assignment = participation.worker.assignments.filter(

@@ -275,5 +275,5 @@ def test_documents_and_later_rounds_are_drawn_at_random_only():
     campaign.sample_choice = "random"
     campaign.full_clean()
     ranking = make_campaign(task="rank", hit_size=20, sample_choice="metrics")
-    with pytest.raises(ValidationError, match="metrics cannot choose"):
+    with pytest.raises(ValidationError, match="metrics cannot be used to choose"):
         ranking.full_clean()
