@@ -196,7 +196,7 @@ def admin_pages(page: Page) -> list[str]:
     """The pages that the first page and those of the finished example link to, except files."""
     page.goto("/")
     links = links_of(page)
-    page.get_by_role("link", name=FINISHED_NAME).click()
+    page.get_by_role("link", name=FINISHED_NAME, exact=True).click()
     for tab in (tabs := page.locator("nav.tabs a").evaluate_all(HREFS)):
         page.goto(tab)
         links += links_of(page)

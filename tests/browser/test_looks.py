@@ -22,8 +22,8 @@ RUN_AXE = """async (options) => {
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(" ")}`);
 }"""
 
-# Texts and controls that are outside the page, cut or covered when they are scrolled to.
-HIDDEN_PARTS = """() => {
+# Texts and controls that are outside the page, cut or covered when they are scrolled to, a frame later.
+HIDDEN_PARTS = """async () => {
   const parts = [...document.querySelectorAll(
     "h1, h2, p, li, dt, dd, a, button, legend, label, textarea, output, .ends span, #slider, .tick"
   )].filter((part) => part.checkVisibility() && !part.closest(".visually-hidden, .skip"));
@@ -39,15 +39,20 @@ HIDDEN_PARTS = """() => {
     const top = document.elementFromPoint(x, y);
     return !top || !(part.contains(top) || top.contains(part));
   };
-  return parts.flatMap((part) => {
+  const found = [];
+  for (const part of parts) {
+    if (!part.checkVisibility()) continue;
     part.scrollIntoView({ block: "center" });
+    // What scripts show or hide on scrolling has changed by then.
+    await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
     const box = part.getBoundingClientRect();
     const faults = [];
     if (isCut(part)) faults.push("cut");
     if (isOutside(box)) faults.push("outside");
     if (isCovered(part, box)) faults.push("covered");
-    return faults.length ? [`${part.tagName} ${part.className} ${part.textContent.trim()}: ${faults}`] : [];
-  });
+    if (faults.length) found.push(`${part.tagName} ${part.className} ${part.textContent.trim()}: ${faults}`);
+  }
+  return found;
 }"""
 
 
