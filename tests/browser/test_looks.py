@@ -22,7 +22,7 @@ RUN_AXE = """async (options) => {
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(" ")}`);
 }"""
 
-# Texts and controls that are outside the page, cut or covered when they are scrolled to, a frame later.
+# Texts and controls that are outside the page, cut or covered when they are scrolled to.
 HIDDEN_PARTS = """async () => {
   const parts = [...document.querySelectorAll(
     "h1, h2, p, li, dt, dd, a, button, legend, label, textarea, output, .ends span, #slider, .tick"
@@ -43,13 +43,15 @@ HIDDEN_PARTS = """async () => {
   for (const part of parts) {
     if (!part.checkVisibility()) continue;
     part.scrollIntoView({ block: "center" });
-    // What scripts show or hide on scrolling has changed by then.
-    await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
     const box = part.getBoundingClientRect();
     const faults = [];
     if (isCut(part)) faults.push("cut");
     if (isOutside(box)) faults.push("outside");
-    if (isCovered(part, box)) faults.push("covered");
+    if (isCovered(part, box)) {
+      // By something that scripts hide on scrolling, perhaps.
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      if (isCovered(part, part.getBoundingClientRect())) faults.push("covered");
+    }
     if (faults.length) found.push(`${part.tagName} ${part.className} ${part.textContent.trim()}: ${faults}`);
   }
   return found;
